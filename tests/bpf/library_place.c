@@ -6,6 +6,7 @@
  */
 #include <sched.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 
 #include "kselftest_harness.h"
 #include "cuda_job.h"
@@ -107,6 +108,69 @@ TEST_F_TIMEOUT(place, in_a_container, 60)
 	ASSERT_EQ(0, cuda_job_finish(&self->job));
 	EXPECT_NE(0, access(hidden, F_OK));
 	check_tail(_metadata, &self->job, 20);
+}
+
+#define OUTER	"/dev/cg/jetwatt-outer"
+#define OTHERS	70	/* more processes than one search examines */
+
+static bool move_to(const char *cgroup, pid_t pid)
+{
+	char path[96];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
+	f = fopen(path, "w");
+	return f && fprintf(f, "%d", pid) > 0 && !fclose(f);
+}
+
+/*
+ * The probe watches a cgroup. The job is in a cgroup below it, like a container; the watched cgroup
+ * itself has many processes without libcuda.
+ */
+TEST_F_TIMEOUT(place, in_a_cgroup_below, 60)
+{
+	static const char *const arg[] = { "--minibatches", "60", "--wait", "spin", NULL };
+	struct jetwatt_probe_opts o = { .cgroup_path = OUTER, .backends = JETWATT_BACKEND_UPROBE };
+	struct cuda_job *j = &self->job;
+	int major = 0, minor = 0, i;
+	pid_t other[OTHERS];
+	struct utsname u;
+
+	uname(&u);
+	sscanf(u.release, "%d.%d", &major, &minor);
+	if (major * 100 + minor < 515)
+		SKIP(return, "the probe of this kernel does not watch the cgroups below");
+	mkdir("/dev/cg", 0755);
+	if (mount("cgroup2", "/dev/cg", "cgroup2", 0, NULL))
+		SKIP(return, "no cgroup v2");
+	rmdir(OUTER "/inner");
+	rmdir(OUTER);
+	ASSERT_EQ(0, mkdir(OUTER, 0755));
+	ASSERT_EQ(0, mkdir(OUTER "/inner", 0755));
+	setenv("SIM_CUDA_LOAD_US", "73000", 1);
+	cuda_job_start(j, j->dir, NULL, arg);
+	ASSERT_TRUE(move_to(OUTER "/inner", j->pid));
+	for (i = 0; i < OTHERS; i++) {
+		other[i] = fork();
+		if (!other[i]) {
+			for (;;)
+				pause();
+		}
+		EXPECT_TRUE(move_to(OUTER, other[i]));
+	}
+	EXPECT_EQ(0, jetwatt_probe_open(&j->seen.probe, &o, seen_add, &j->seen)) {
+		TH_LOG("%s", jetwatt_probe_error());
+	}
+	EXPECT_EQ(0, cuda_job_go(j));
+	EXPECT_EQ(0, cuda_job_finish(j));
+	for (i = 0; i < OTHERS; i++) {
+		kill(other[i], SIGKILL);
+		waitpid(other[i], NULL, 0);
+	}
+	EXPECT_EQ(0, rmdir(OUTER "/inner"));
+	EXPECT_EQ(0, rmdir(OUTER));
+	EXPECT_EQ(0, umount("/dev/cg"));
+	check_tail(_metadata, j, 20);
 }
 
 /*

@@ -255,17 +255,14 @@ static void find_events(struct probe_bpf *b, uint32_t tgid)
 static void find_events_of_all(struct probe_bpf *b)
 {
 	int followed = bpf_map__fd(b->bpf->maps.followed);
-	uint32_t tgid = b->bpf->rodata->only_tgid, *last = NULL;
-	char name[4200];
-	FILE *f;
+	uint32_t tgid = b->bpf->rodata->only_tgid, *last = NULL, *tgids = NULL;
+	int n;
 
 	if (b->cgroup_path) {
-		snprintf(name, sizeof(name), "%s/cgroup.procs", b->cgroup_path);
-		f = fopen(name, "re");
-		while (f && fscanf(f, "%u", &tgid) == 1)
-			find_events(b, tgid);
-		if (f)
-			fclose(f);
+		n = jetwatt_process_cgroup_tree(b->cgroup_path, &tgids);
+		for (int i = 0; i < n; i++)
+			find_events(b, tgids[i]);
+		free(tgids);
 	} else if (tgid) {
 		find_events(b, tgid);
 	}

@@ -54,11 +54,13 @@
  * @known: ids of processes whose libcuda has uprobes, or cannot get any; indexed by tgid modulo
  *	KNOWN_MAX
  * @only: if the BPF map followed is not used, id of the process to search; 0: search those of
- *	@procs
- * @next: key in the BPF map followed at which the next search continues
+ *	@cgroup
+ * @next: key in the BPF map followed, or index in the list of the cgroup's processes, at which the
+ *	next search continues
  * @searches: number of searches
  * @callbacks: uprobes on functions of the processes that libcuda calls
- * @procs: path of cgroup.procs; NULL: no cgroup
+ * @cgroup: directory of the cgroup whose processes are searched, also those of the cgroups below
+ *	it; NULL: no cgroup
  */
 struct jetwatt_uprobes {
 	struct jetwatt_probe *probe;
@@ -70,7 +72,7 @@ struct jetwatt_uprobes {
 	uint32_t known[KNOWN_MAX], only, next, searches;
 	struct jetwatt_callbacks *callbacks;
 	int nr_files, nr_links, nr_places;
-	char *procs;
+	char *cgroup;
 };
 
 int jetwatt_uprobes_possible(void)
@@ -280,18 +282,22 @@ static void search_followed(struct jetwatt_uprobes *u)
 	u->next = key;
 }
 
+/* Examine the next processes of the cgroup, of which at most SEARCHES_MAX may be searched for
+ * libcuda. */
 static void search_cgroup(struct jetwatt_uprobes *u)
 {
-	FILE *f = fopen(u->procs, "re");
-	unsigned int tgid;
-	int searches = 0;
+	uint32_t *tgids = NULL;
+	int n = jetwatt_process_cgroup_tree(u->cgroup, &tgids), searches = 0, i;
 
-	while (f && searches < SEARCHES_MAX && fscanf(f, "%u", &tgid) == 1) {
+	for (i = 0; i < n && searches < SEARCHES_MAX; i++) {
+		uint32_t tgid = tgids[(u->next + i) % n];
+
 		searches += !has_library(u, tgid);
 		search_process(u, tgid);
 	}
-	if (f)
-		fclose(f);
+	if (n > 0)
+		u->next = (u->next + i) % n;
+	free(tgids);
 }
 
 void jetwatt_uprobes_search(struct jetwatt_uprobes *u)
@@ -303,7 +309,7 @@ void jetwatt_uprobes_search(struct jetwatt_uprobes *u)
 		search_followed(u);
 	else if (u->only)
 		search_process(u, u->only);
-	else if (u->procs)
+	else if (u->cgroup)
 		search_cgroup(u);
 	jetwatt_callbacks_search(u->callbacks);
 }
@@ -319,7 +325,7 @@ int jetwatt_uprobes_new(struct jetwatt_uprobes **out, struct jetwatt_probe *p, s
 	if (u)
 		u->callbacks = jetwatt_callbacks_new(bpf);
 	if (!u || !u->callbacks ||
-	    (o->cgroup_path && asprintf(&u->procs, "%s/cgroup.procs", o->cgroup_path) < 0)) {
+	    (o->cgroup_path && !(u->cgroup = strdup(o->cgroup_path)))) {
 		if (u)
 			jetwatt_callbacks_free(u->callbacks);
 		free(u);
@@ -385,6 +391,6 @@ void jetwatt_uprobes_free(struct jetwatt_uprobes *u)
 	jetwatt_callbacks_free(u->callbacks);
 	while (u->nr_links)
 		bpf_link__destroy(u->link[--u->nr_links]);
-	free(u->procs);
+	free(u->cgroup);
 	free(u);
 }
