@@ -336,10 +336,13 @@ TEST_F(family, exec_closes_files)
 	EXPECT_EQ(1, seen_all(&self->seen));
 }
 
-/* A thread that continues and waits for the GPU after the main thread has ended. */
+/*
+ * A thread that continues after the main thread has ended, and waits for the GPU after the probe has
+ * searched the followed processes.
+ */
 static void *late_thread(void *arg)
 {
-	node_sleep(20000000);
+	node_sleep(1500000000);
 	node_syncpt(((struct node *)arg)->render, 1, 0, 0);
 	_exit(0);
 }
@@ -357,7 +360,10 @@ TEST_F(family, main_thread_ends)
 		pthread_create(&thread, NULL, late_thread, &self->node);
 		syscall(SYS_exit, 0);
 	}
-	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	while (waitpid(pid, NULL, WNOHANG) != pid) {
+		ASSERT_LE(0, seen_all(&self->seen));
+		node_sleep(20000000);
+	}
 	EXPECT_EQ(1, seen_all(&self->seen));
 }
 

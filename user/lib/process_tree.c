@@ -155,12 +155,14 @@ struct follow_process {
 };
 
 /*
- * Read the parent's process id from /proc/PID/stat: pid (comm) state ppid ... The process name comm
- * may contain any character, also ')'. A zombie counts as gone.
+ * Read the parent's process id from /proc/PID/stat: pid (comm) state ppid ... num_threads ... The
+ * process name comm may contain any character, also ')'. A zombie counts as gone, unless it has
+ * several threads: then only its first thread has ended.
  */
 static int parent_of(uint32_t pid, uint32_t *parent)
 {
 	char path[32], line[512], state, *p;
+	unsigned int threads;
 	size_t n;
 	FILE *f;
 
@@ -172,9 +174,10 @@ static int parent_of(uint32_t pid, uint32_t *parent)
 	fclose(f);
 	line[n] = '\0';
 	p = strrchr(line, ')');
-	if (!p || sscanf(p + 1, " %c %u", &state, parent) != 2 || state == 'Z' || state == 'X')
+	if (!p || sscanf(p + 1, " %c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %u",
+			 &state, parent, &threads) != 3)
 		return -ESRCH;
-	return 0;
+	return state == 'X' || (state == 'Z' && threads < 2) ? -ESRCH : 0;
 }
 
 int jetwatt_process_alive(uint32_t tgid)

@@ -47,7 +47,8 @@ int jetwatt_process_cgroup_tree(const char *path, uint32_t **tgids);
  */
 int jetwatt_process_tree(uint32_t tgid, uint32_t **tgids);
 
-/* Return: 1 if the process is alive; 0 if it has ended or is a zombie. */
+/* Return: 1 if the process is alive, if only because of threads other than its first one; 0 if it has
+ * ended or is a zombie. */
 int jetwatt_process_alive(uint32_t tgid);
 
 /* Return the offset of the field child_pid in the record of the tracepoint sched_process_fork,
