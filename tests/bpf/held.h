@@ -46,6 +46,25 @@ static inline int held(pid_t pid, const char *kind, __u32 *id, int max)
 	return n;
 }
 
+/* Return: descriptor of the BPF map @name that this process has open; -1: it has none. */
+static inline int held_map(const char *name)
+{
+	__u32 id[64], len, n = held(getpid(), "map_id", id, 64);
+	struct bpf_map_info info;
+	int fd;
+
+	for (__u32 i = 0; i < n; i++) {
+		fd = bpf_map_get_fd_by_id(id[i]);
+		memset(&info, 0, sizeof(info));
+		len = sizeof(info);
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) && !strcmp(info.name, name))
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
 /* Return: how many of the BPF programs with the ids @id are still loaded in the kernel. */
 static inline int programs_left(const __u32 *id, int n)
 {

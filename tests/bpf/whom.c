@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <sys/syscall.h>
 
+#include "held.h"
 #include "kselftest_harness.h"
 #include "node.h"
 #include "seen.h"
@@ -365,6 +366,37 @@ TEST_F(family, main_thread_ends)
 		node_sleep(20000000);
 	}
 	EXPECT_EQ(1, seen_all(&self->seen));
+}
+
+/* The probe must not keep a process that has ended, even if its first thread ended before others. */
+TEST_F(family, ended_process_is_removed)
+{
+	struct jetwatt_probe_opts o = { .tgid = getpid(), .children = 1,
+					.backends = JETWATT_BACKEND_TRACEPOINT };
+	int i, fd, state = 0, status;
+	pthread_t thread;
+	pid_t pid;
+
+	ASSERT_EQ(0, jetwatt_probe_open(&self->seen.probe, &o, seen_add, &self->seen));
+	fd = held_map("followed");
+	ASSERT_LE(0, fd);
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		node_sleep(head_start);
+		pthread_create(&thread, NULL, late_thread, &self->node);
+		syscall(SYS_exit, 0);
+	}
+	node_sleep(500000000);
+	EXPECT_EQ(0, bpf_map_lookup_elem(fd, &pid, &state));
+	EXPECT_EQ(2, state);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	for (i = 0; i < 150 && !bpf_map_lookup_elem(fd, &pid, &state); i++) {
+		ASSERT_LE(0, seen_all(&self->seen));
+		node_sleep(20000000);
+	}
+	EXPECT_NE(0, bpf_map_lookup_elem(fd, &pid, &state));
+	close(fd);
 }
 
 TEST_F(family, cgroup)

@@ -21,6 +21,7 @@
 #include "../bpf/wait_slot.h"
 #include "../bpf/sync.h"
 #include "lib/fdname.h"
+#include "lib/followed.h"
 #include "lib/process_tree.h"
 #include "lib/probe.h"
 #include "lib/probe_uprobe.h"
@@ -29,7 +30,8 @@
 #define BPF_BACKENDS (JETWATT_BACKEND_UPROBE | JETWATT_BACKEND_TRACEPOINT)
 
 #define EVENTS_MAX	64	/* maximum number of descriptors of driver events per process */
-#define SEARCHES_PER_SCAN	5	/* searches for libraries per search for driver events */
+/* searches for libraries per search for driver events and for processes that have ended */
+#define SEARCHES_PER_SCAN	5
 
 /**
  * struct probe_bpf - state of the BPF backend
@@ -205,26 +207,6 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 	return bpf_map__set_max_entries(bpf->maps.records, o->ring_kib * 1024);
 }
 
-/* Watch a process and its present descendants; the BPF program adds those forked later. */
-static int follow_existing(struct sync *bpf, uint32_t tgid)
-{
-	int fd = bpf_map__fd(bpf->maps.followed), nr, i;
-	uint32_t *tgids = NULL, one = 1;
-
-	nr = jetwatt_process_tree(tgid, &tgids);
-	for (i = 0; i < nr; i++) {
-		if (bpf_map_update_elem(fd, &tgids[i], &one, BPF_NOEXIST) && errno != EEXIST) {
-			nr = -errno;
-			break;
-		}
-		/* The BPF program does not see an exit before the process is in the map. */
-		if (!jetwatt_process_alive(tgids[i]))
-			bpf_map_delete_elem(fd, &tgids[i]);
-	}
-	free(tgids);
-	return nr < 0 ? nr : 0;
-}
-
 /* Add open driver events of a process that a uprobe saw call libcuda; BPF adds later ones. */
 static void find_events(struct probe_bpf *b, uint32_t tgid)
 {
@@ -311,7 +293,7 @@ static int load(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_
 	if (err)
 		return refuse_load(b->probe, err, "attaching");
 	if (b->bpf->rodata->follow_set)
-		err = follow_existing(b->bpf, o->tgid);
+		err = jetwatt_followed_add(bpf_map__fd(b->bpf->maps.followed), o->tgid);
 	return err ? jetwatt_probe_refuse(b->probe, which, err, "following process %u: %s", o->tgid,
 					  strerror(-err)) : 0;
 }
@@ -391,8 +373,12 @@ static void bpf_search(void *state)
 	struct probe_bpf *b = state;
 	libbpf_print_fn_t printer;
 
-	if (b->syscalls && b->searches++ % SEARCHES_PER_SCAN == 0)
-		find_events_of_all(b);
+	if (b->searches++ % SEARCHES_PER_SCAN == 0) {
+		if (b->bpf->rodata->follow_set)
+			jetwatt_followed_remove_ended(bpf_map__fd(b->bpf->maps.followed));
+		if (b->syscalls)
+			find_events_of_all(b);
+	}
 	if (!b->uprobes)
 		return;
 	printer = libbpf_set_print(keep_warning);

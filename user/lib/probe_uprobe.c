@@ -264,20 +264,14 @@ static void search_process(struct jetwatt_uprobes *u, uint32_t tgid)
 static void search_followed(struct jetwatt_uprobes *u)
 {
 	int fd = bpf_map__fd(u->bpf->maps.followed);
-	uint32_t key = u->next, state;
+	uint32_t key = u->next;
 
 	for (int i = 0; i < SEARCHES_MAX; i++) {
 		if (bpf_map_get_next_key(fd, key ? &key : NULL, &key)) {
 			key = 0;
 			break;
 		}
-		/* Remove the process @key: it has ended, and the BPF program could not detect
-		 * that (process_exit() says why). */
-		if (!bpf_map_lookup_elem(fd, &key, &state) && state == 2 &&
-		    !jetwatt_process_alive(key))
-			bpf_map_delete_elem(fd, &key);
-		else
-			search_process(u, key);
+		search_process(u, key);
 	}
 	u->next = key;
 }
