@@ -49,6 +49,16 @@ static __always_inline void forget_process(u32 tgid)
 		bpf_map_delete_elem(&armers, &tgid);
 }
 
+/* Delete the entries of a thread that exits, or whose id no thread has after its execve(). */
+static __always_inline void forget_thread(u32 tid)
+{
+	free_wait_slot(tid);
+	if (callers_seen)
+		bpf_map_delete_elem(&calls, &tid);
+	if (queries_seen)
+		bpf_map_delete_elem(&queries, &tid);
+}
+
 /*
  * Mark in @followed that the first thread of a process has ended or is about to end, while other
  * threads may live on.
@@ -85,6 +95,9 @@ int sys_enter(struct bpf_raw_tracepoint_args *ctx)
 	if (nr == NR_EXIT || nr == NR_EXECVE || nr == NR_EXECVEAT) {
 		if (nr != NR_EXIT)
 			forget_process(tgid);
+		/* After execve(), the thread has the id of the first thread. */
+		if (nr != NR_EXIT && tgid != tid)
+			forget_thread(tid);
 		if (follow_set && (nr == NR_EXIT) == (tgid == tid))
 			mark_first_exited(tgid);
 		return 0;
@@ -167,11 +180,7 @@ int process_exit(void *ctx)
 	u64 id = bpf_get_current_pid_tgid();
 	u32 tgid = id >> 32, tid = (u32)id, *state;
 
-	free_wait_slot(tid);
-	if (callers_seen)
-		bpf_map_delete_elem(&calls, &tid);
-	if (queries_seen)
-		bpf_map_delete_elem(&queries, &tid);
+	forget_thread(tid);
 	if (tid == tgid)
 		forget_process(tgid);
 	if (!follow_set)

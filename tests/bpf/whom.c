@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <sys/syscall.h>
 
+#include "../../bpf/wait_slot.h"
 #include "held.h"
 #include "kselftest_harness.h"
 #include "node.h"
@@ -396,6 +397,57 @@ TEST_F(family, ended_process_is_removed)
 		node_sleep(20000000);
 	}
 	EXPECT_NE(0, bpf_map_lookup_elem(fd, &pid, &state));
+	close(fd);
+}
+
+/* Wait for the GPU, write the id of this thread into a pipe, and execute another program. */
+static void *wait_and_exec(void *arg)
+{
+	char *argv[] = { "/proc/self/exe", "--wait", NULL };
+	pid_t tid = syscall(SYS_gettid);
+	int *fd = arg;
+
+	if (!node_syncpt(fd[0], 1, 0, 0) && write(fd[1], &tid, sizeof(tid)) == sizeof(tid))
+		execv(argv[0], argv);
+	_exit(1);
+}
+
+/*
+ * A thread that is not the first one of its process calls execve(), after which no thread has its
+ * id. The BPF program must not keep the entry of this id, which another program's thread may get.
+ */
+TEST_F(family, entry_of_a_thread_ends_with_its_execve)
+{
+	int fd, status, ready[2], arg[2];
+	struct wait_slot slot;
+	pthread_t thread;
+	pid_t pid, tid;
+	__u32 at;
+
+	ASSERT_EQ(0, seen_open(&self->seen, getpid(), 1, 0));
+	fd = held_map("places");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pipe(ready));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		node_sleep(head_start);
+		arg[0] = self->node.render;
+		arg[1] = ready[1];
+		pthread_create(&thread, NULL, wait_and_exec, arg);
+		for (;;)
+			pause();
+	}
+	ASSERT_EQ(sizeof(tid), (size_t)read(ready[0], &tid, sizeof(tid)));
+	while (waitpid(pid, &status, WNOHANG) != pid) {
+		ASSERT_LE(0, seen_all(&self->seen));
+		node_sleep(20000000);
+	}
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(3, seen_all(&self->seen));
+	at = tid & (WAIT_SLOTS - 1);
+	ASSERT_EQ(0, bpf_map_lookup_elem(fd, &at, &slot));
+	EXPECT_EQ(SLOT_FREED, slot.tid);
 	close(fd);
 }
 
