@@ -230,9 +230,11 @@ int jetwatt_inference_live(struct jetwatt_inference *f, struct jetwatt_tuner *l,
 	l->session = &v.w;
 	l->guard = &v.guard;
 	l->store = &v.store;
-	l->sizes = f->sizes > 1;
-	if (!err && l->sizes)
-		err = jetwatt_tuner_label_rows(l);
+	/* Rows of files may have other sizes than a single one that is measured, so all rows are
+	 * written with their sizes. */
+	l->sizes = 1;
+	if (!err)
+		err = jetwatt_tuner_label_rows(l, f->sizes == 1 ? f->size[0] : 0);
 	if (!err) {
 		err = jetwatt_mode_guard_hold(&v.guard, board);
 		held = !err;

@@ -27,7 +27,8 @@ static int seek_cell_of(const struct jetwatt_strategy_search *s, const struct je
 	*c = (struct jetwatt_cell){ .work = 0 };
 	while (c->mode < s->known.n && !jetwatt_mode_same(&s->known.mode[c->mode], &row->mode))
 		c->mode++;
-	while (t->sizes > 1 && c->size < t->sizes && t->size[c->size] != row->batch)
+	/* With one size, rows without a size have that size. */
+	while ((t->sizes > 1 || row->batch) && c->size < t->sizes && t->size[c->size] != row->batch)
 		c->size++;
 	return c->mode < s->known.n && c->size < t->sizes;
 }

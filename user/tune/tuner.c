@@ -114,7 +114,7 @@ int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must)
 	for (int i = 0; i < n; i++)
 		several |= batch[i] != first;
 	if (several && l->sizes)
-		err = jetwatt_tuner_label_rows(l);
+		err = jetwatt_tuner_label_rows(l, 0);
 	/* Times at different minibatch sizes are not comparable unless the size is a feature. */
 	if (several && !l->sizes)
 		err = jetwatt_error_report(
@@ -134,8 +134,9 @@ int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must)
 	return err;
 }
 
-int jetwatt_tuner_label_rows(struct jetwatt_tuner *l)
+int jetwatt_tuner_label_rows(struct jetwatt_tuner *l, uint32_t only)
 {
+	l->size = l->size ? l->size : only;
 	for (size_t i = 0; i < l->nr_rows; i++) {
 		if (!l->row[i].batch && !l->size)
 			return jetwatt_error_report(JETWATT_EXIT_FAILED, "the file has no column batch",

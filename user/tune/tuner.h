@@ -29,9 +29,10 @@ int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must);
 
 /*
  * Set the minibatch size of the rows that jetwatt_tuner_read() has read without one, because all of
- * them have the size @l->size. A search among several sizes needs it. Return: 0, exit code.
+ * them have the size @l->size. @only: size of the rows of a file without a column batch; 0: unknown.
+ * A search for a minibatch size needs it. Return: 0, exit code.
  */
-int jetwatt_tuner_label_rows(struct jetwatt_tuner *l);
+int jetwatt_tuner_label_rows(struct jetwatt_tuner *l, uint32_t only);
 
 /*
  * Read rows of the same workload from the database, and rows of the same workload from other
