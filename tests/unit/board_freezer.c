@@ -177,6 +177,28 @@ TEST_F(board, one_of_two_cgroups_is_thawed)
 	jetwatt_board_close(next);
 }
 
+/* The file of the first cgroup cannot be opened. The second cgroup is thawed nevertheless, and the
+ * record stays for the next attempt. */
+TEST_F(board, record_stays_if_a_thaw_fails)
+{
+	char file[PATH_MAX], aside[PATH_MAX];
+
+	snprintf(file, sizeof(file), "%s/" BATCH, self->t.root);
+	snprintf(aside, sizeof(aside), "%s/" BATCH ".aside", self->t.root);
+	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
+	ASSERT_EQ(hold(self->b, "/system.slice/serve.service"), 0);
+	ASSERT_EQ(rename(file, aside), 0);
+	ASSERT_EQ(symlink(aside, file), 0);
+	EXPECT_EQ(jetwatt_board_thaw_all(self->b), -ELOOP);
+	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
+	EXPECT_EQ(tree_get(&self->t, SERVE), 0);
+	EXPECT_EQ(on_disk(&self->t), 1);
+	ASSERT_EQ(rename(aside, file), 0);
+	EXPECT_EQ(jetwatt_board_thaw_all(self->b), 0);
+	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
+	EXPECT_EQ(on_disk(&self->t), 0);
+}
+
 TEST_F(board, damaged_record_is_thawed_as_far_as_readable)
 {
 	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);

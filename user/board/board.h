@@ -248,7 +248,7 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
  * delete the record. Cgroups that another live process has recorded are left alone, unless the
  * record is damaged: its cgroups are thawed as far as they can be read. If jetwatt-knobs holds the
  * freezers, the function does nothing, because jetwatt-knobs thaws the cgroups when this process
- * disconnects. Return: 0; negative errno. */
+ * disconnects. Return: 0; negative errno: the record stays. */
 int jetwatt_board_thaw_all(struct jetwatt_board *b);
 
 /* Return: the @i-th cgroup, from 0, whose freezer this process has opened and recorded; NULL: no

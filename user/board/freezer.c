@@ -201,16 +201,18 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 	return rc;
 }
 
-static void thaw_cgroup(const struct jetwatt_board *b, const char *cgroup)
+/* Return: 0; negative errno: the jobs of the cgroup may still be frozen. */
+static int thaw_cgroup(const struct jetwatt_board *b, const char *cgroup)
 {
-	int fd = open_freeze_file(b, cgroup);
+	int fd = open_freeze_file(b, cgroup), rc = fd < 0 ? fd : 0;
 
-	if (fd < 0)
-		return;
+	if (fd >= 0) {
+		if (pwrite(fd, "0", 1, 0) < 0)
+			rc = -errno;
+		close(fd);
+	}
 	/* A cgroup that was removed has no jobs to thaw. */
-	if (pwrite(fd, "0", 1, 0) < 0)
-		errno = 0;
-	close(fd);
+	return rc == -ENOENT || rc == -ENODEV ? 0 : rc;
 }
 
 const char *jetwatt_board_frozen(const struct jetwatt_board *b, int i)
@@ -232,16 +234,21 @@ int jetwatt_board_thaw_cgroup(struct jetwatt_board *b, const char *cgroup, int k
 	return b->nr_freezers ? frozen_store(b, NULL) : jetwatt_statefile_delete(b, LEAF, NULL);
 }
 
-/* Thaw every cgroup that a record lists. */
-static void thaw_listed(const struct jetwatt_board *b, const char *text)
+/* Thaw every cgroup that a record lists. Return: 0; negative errno of the first failure. */
+static int thaw_listed(const struct jetwatt_board *b, const char *text)
 {
 	char cgroup[JETWATT_BOARD_CGROUP_LEN];
+	int rc = 0;
 
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		if (sscanf(line, "cgroup %223s", cgroup) == 1 && is_cgroup(cgroup))
-			thaw_cgroup(b, cgroup);
+		if (sscanf(line, "cgroup %223s", cgroup) == 1 && is_cgroup(cgroup)) {
+			int err = thaw_cgroup(b, cgroup);
+
+			rc = rc ? rc : err;
+		}
 	}
+	return rc;
 }
 
 int jetwatt_board_thaw_all(struct jetwatt_board *b)
@@ -249,6 +256,7 @@ int jetwatt_board_thaw_all(struct jetwatt_board *b)
 	char path[PATH_LEN], text[JETWATT_STATEFILE_MAX], boot[64];
 	const char *damaged;
 	ssize_t len;
+	int rc = 0;
 
 	if (b->by_remote)
 		return 0;
@@ -262,6 +270,7 @@ int jetwatt_board_thaw_all(struct jetwatt_board *b)
 	if (!damaged && jetwatt_statefile_now(b, boot) && owner_is_other(b, text))
 		return 0;
 	if (damaged || jetwatt_statefile_now(b, boot))
-		thaw_listed(b, text);
-	return jetwatt_statefile_delete(b, LEAF, NULL);
+		rc = thaw_listed(b, text);
+	/* Keep the record if a thaw failed, so that the next call or process thaws again. */
+	return rc ? rc : jetwatt_statefile_delete(b, LEAF, NULL);
 }
