@@ -223,6 +223,25 @@ TEST_F(ramp, ramp_levels_are_from_0_to_1)
 	EXPECT_EQ(0.0, least);
 }
 
+/* A knob refuses the lowest mode, so the cap keeps the cores that are online. The ramp starts from this
+ * mode, which is none of its levels, as from the lowest one. */
+TEST_F(ramp, ramp_starts_from_a_substitute_of_the_lowest_mode)
+{
+	struct jetwattd_actuator *a = &self->d.act;
+
+	load = 1.5;
+	a->low = a->floor;
+	a->low.cores = 2 * STEPS + 2;
+	jetwattd_apply(a, &a->low);
+	a->low_ns = clock_ns;
+	self->d.cap.cap_hit = 1;
+	turns(self, 4 * 10);
+	EXPECT_EQ(0, self->found);
+	EXPECT_FALSE(jetwatt_mode_same(&a->mode, &a->low));
+	EXPECT_LE(0.7 * BUDGET_W, watts(&a->mode));
+	EXPECT_GE(BUDGET_W, watts(&a->mode));
+}
+
 /* The clocks of the highest mode are fixed, so an idle board may draw much more power in this mode than
  * in the level below it. In its own state, the board draws less. */
 TEST_F(ramp, ramp_ends_if_the_highest_mode_is_within_the_budget)

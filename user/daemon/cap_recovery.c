@@ -138,11 +138,15 @@ static const struct jetwatt_mode *ramp_mode(const struct jetwattd_run *r, int le
 }
 
 /* Handle a cap event on the ramp, or the cap event that starts the ramp: go down one level, or
- * to the lowest mode if the cap has applied the lowest mode. */
+ * to the lowest mode if the cap has applied the lowest mode, or in its place the lowest mode that
+ * the knobs accepted. */
 static void ramp_cap_event(struct jetwattd_ramp *l, struct jetwattd *d)
 {
+	const struct jetwattd_actuator *a = &d->act;
+	int lowest = jetwatt_mode_same(&a->mode, &a->floor) || (a->low_ns && jetwatt_mode_same(&a->mode, &a->low));
+
 	l->max_level = l->level ? l->level - 1 : 0;
-	l->level = jetwatt_mode_same(&d->act.mode, &d->act.floor) ? 0 : l->max_level;
+	l->level = lowest ? 0 : l->max_level;
 	l->below_w = 0;
 	l->fell_ns = d->act.switched_ns;
 	l->since_ns = l->on ? l->since_ns : l->fell_ns;
