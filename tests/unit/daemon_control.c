@@ -160,6 +160,31 @@ TEST_F(control, malformed_requests_are_refused)
 }
 
 /* A second daemon does not take over the socket of a running one. */
+/* poll() refuses more descriptors than the limit of open files. */
+TEST_F(control, requests_are_answered_after_poll_has_failed)
+{
+	struct rlimit was, few;
+
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &was));
+	few = was;
+	few.rlim_cur = 4;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &few));
+	usleep(1500000);
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &was));
+	EXPECT_NE(NULL, strstr(ASK("status json"), "\"doing\""));
+}
+
+/* The thread ends although poll() fails. */
+TEST_F(control, thread_ends_while_poll_fails)
+{
+	struct rlimit few;
+
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &few));
+	few.rlim_cur = 4;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &few));
+	usleep(1500000);
+}
+
 TEST_F(control, second_daemon_is_refused)
 {
 	struct jetwattd two = { .policy = &self->policy, .lock = PTHREAD_MUTEX_INITIALIZER };

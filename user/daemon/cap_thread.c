@@ -230,6 +230,8 @@ int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap_thread **cap)
 	c->end = eventfd(0, EFD_CLOEXEC);
 	d->cap.swing = JETWATTD_SWING;
 	atomic_store(&d->seeing, 0);
+	if (c->end < 0)
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot start");
 	err = cap_attach(c);
 	if (err)
 		return err;

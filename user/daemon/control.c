@@ -28,6 +28,8 @@
 
 #define CLIENTS		16
 #define LINE		256
+/* Time after which poll() is called again after it has failed. */
+#define RETRY_S		1
 /* Time after which a client that has not sent a complete line is disconnected. */
 #define PATIENCE_NS	5000000000ull
 #define GROUPS		256
@@ -209,19 +211,35 @@ static void control_accept(struct jetwattd_control *c)
 	*oldest = (struct client){ .fd = fd, .since_ns = jetwatt_clock_ns() };
 }
 
+/* Wait for clients, at most 1 s. If poll() fails, for example for lack of memory, report the first
+ * failure. @failed: 1: the last call failed; updated. Return: 1 if the thread is to end. */
+static int control_wait(struct jetwattd_control *c, struct pollfd *p, int *failed)
+{
+	eventfd_t ends;
+	int was = *failed;
+
+	*failed = poll(p, CLIENTS + 2, 1000) < 0 && errno != EINTR;
+	if (!*failed)
+		return p[0].revents != 0;
+	if (!was)
+		jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), jetwatt_error_advice(errno),
+				  "cannot wait for requests on the control socket, trying again");
+	sleep(RETRY_S);
+	return !eventfd_read(c->end, &ends);
+}
+
 static void *control_run(void *arg)
 {
 	struct jetwattd_control *c = arg;
 	struct pollfd p[CLIENTS + 2];
+	int failed = 0;
 
 	for (;;) {
 		p[0] = (struct pollfd){ c->end, POLLIN, 0 };
 		p[1] = (struct pollfd){ c->listen.fd, POLLIN, 0 };
 		for (int i = 0; i < CLIENTS; i++)
 			p[i + 2] = (struct pollfd){ c->client[i].fd, POLLIN, 0 };
-		if (poll(p, CLIENTS + 2, 1000) < 0 && errno != EINTR)
-			return NULL;
-		if (p[0].revents)
+		if (control_wait(c, p, &failed))
 			return NULL;
 		for (int i = 0; i < CLIENTS; i++) {
 			struct client *k = &c->client[i];
@@ -284,9 +302,11 @@ int jetwattd_control_start(struct jetwattd *d, struct jetwattd_control **out)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
 	c->d = d;
 	c->listen.fd = -1;
-	c->end = eventfd(0, EFD_CLOEXEC);
+	c->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	for (int i = 0; i < CLIENTS; i++)
 		c->client[i].fd = -1;
+	if (c->end < 0)
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot start");
 	err = find_group(d->policy->readers, "jetwatt", &c->readers);
 	if (!err)
 		err = find_group(d->policy->writers, "jetwatt-control", &c->writers);
