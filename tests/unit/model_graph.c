@@ -245,6 +245,25 @@ TEST_F(net, views_and_slices_have_the_right_sizes)
 	EXPECT_EQ(7 * 768, self->work[self->n - 1].flop);
 }
 
+/* The axes or the steps of a slice are not in the file: the sizes of all axes are open. */
+TEST_F(net, slice_with_unknown_axes_or_steps)
+{
+	struct out *g = &self->g;
+
+	out_value(g, 11, "x", "2,6,8,8");
+	out_value(g, 11, "ax", "1");
+	out_weight(g, "lo", 7, "1", (int64_t[]){ 0 }, 1);
+	out_weight(g, "hi", 7, "1", (int64_t[]){ 1 }, 1);
+	out_weight(g, "last", 7, "1", (int64_t[]){ 3 }, 1);
+	out_node(g, "Slice", "x,lo,hi,ax", "axes", "");
+	out_node(g, "Slice", "x,lo,hi,last,ax", "steps", "");
+	out_node(g, "Slice", "x,lo,hi", "first", "");
+	ASSERT_EQ(0, load(self));
+	EXPECT_STREQ("-1x-1x-1x-1", size(&self->graph, "axes"));
+	EXPECT_STREQ("-1x-1x-1x-1", size(&self->graph, "steps"));
+	EXPECT_STREQ("1x6x8x8", size(&self->graph, "first"));
+}
+
 /* The name of a tensor in an attribute is no name of a value, even if a value has the same name. */
 TEST_F(net, named_tensor_in_an_attribute)
 {

@@ -230,8 +230,9 @@ void jetwatt_shape_slice(struct jetwatt_graph_rule *u)
 	na = jetwatt_graph_ints(u, "axes", 3, axis, JETWATT_GRAPH_RANK);
 	ns = jetwatt_graph_ints(u, "steps", 4, step, JETWATT_GRAPH_RANK);
 	memcpy(dim, x->dim, sizeof(dim));
-	if (n < 0 || ne != n || (na >= 0 && na != n) || (ns >= 0 && ns != n)) {
-		/* If starts or ends are unknown, the sizes of all axes become unknown. */
+	if (n < 0 || ne != n || (na < 0 ? jetwatt_graph_in(u, 3) != NULL : na != n) ||
+	    (ns < 0 ? jetwatt_graph_in(u, 4) != NULL : ns != n)) {
+		/* If starts, ends, axes or steps are unknown, the sizes of all axes become unknown. */
 		for (int i = 0; i < x->rank; i++)
 			dim[i] = JETWATT_GRAPH_OPEN;
 		n = 0;
