@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -298,6 +299,37 @@ TEST_F(db, newer_or_foreign_database_is_refused)
 	unlink(self->path);
 	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, false, &self->err), -ENOENT);
 	EXPECT_TRUE(*self->err.fix);
+}
+
+static void *open_db(void *arg)
+{
+	FIXTURE_DATA(db) *self = arg;
+
+	return (void *)(intptr_t)jetwatt_db_open(&self->db, self->path, true, &self->err);
+}
+
+/* A newer jetwatt creates the schema while this one waits to create it. */
+TEST_F(db, newer_schema_created_meanwhile_is_refused)
+{
+	pthread_t thread;
+	sqlite3 *newer;
+	void *rc;
+
+	jetwatt_db_close(self->db);
+	self->db = NULL;
+	unlink(self->path);
+	sql(self->path, "PRAGMA journal_mode = WAL");
+	ASSERT_EQ(sqlite3_open(self->path, &newer), SQLITE_OK);
+	ASSERT_EQ(sqlite3_exec(newer, "BEGIN IMMEDIATE; CREATE TABLE measurement(dla_hz);"
+			       "PRAGMA application_id = 0x4a575454; PRAGMA user_version = 99",
+			       NULL, NULL, NULL), SQLITE_OK);
+	ASSERT_EQ(pthread_create(&thread, NULL, open_db, self), 0);
+	usleep(300000);
+	ASSERT_EQ(sqlite3_exec(newer, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	pthread_join(thread, &rc);
+	EXPECT_EQ((intptr_t)rc, -EPROTO);
+	EXPECT_TRUE(strstr(self->err.fix, "update"));
+	sqlite3_close(newer);
 }
 
 static void spoil(const char *path, off_t at, size_t n)

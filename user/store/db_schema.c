@@ -231,11 +231,16 @@ int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_te
 								"cannot read the profiles in %s", db->path);
 	}
 
-	/* Check again under the lock: another process may have updated the schema since the first
-	 * check. */
+	/* Check again under the lock: another process, possibly of a newer jetwatt, may have updated
+	 * the schema since the first check. */
 	rc = jetwatt_db_begin(db);
 	if (rc == SQLITE_OK)
 		rc = read_schema_state(db, &is);
+	bad = rc == SQLITE_OK ? check_schema(db, &is, write, err) : 0;
+	if (bad) {
+		jetwatt_db_end(db, SQLITE_ABORT);
+		return bad;
+	}
 	for (int v = is.version; rc == SQLITE_OK && v < JETWATT_DB_VERSION; v++)
 		rc = jetwatt_db_run(db, step[v]);
 	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d",
