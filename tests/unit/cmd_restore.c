@@ -62,4 +62,14 @@ TEST_F(board, json_is_true_for_either)
 	EXPECT_TRUE(prints(self->b, 1, 0, 0, "{\"restored\":true,"));
 }
 
+TEST_F(board, the_result_is_printed_if_the_mode_cannot_be_read)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/class/devfreq/17000000.gpu/max_freq", self->t.sys);
+	ASSERT_EQ(0, unlink(path));
+	EXPECT_TRUE(prints(self->b, 0, 0, -ENOENT, "nothing to restore: there is no saved state\n"));
+	EXPECT_TRUE(prints(self->b, 1, 0, -ENOENT, "{\"restored\":false}"));
+}
+
 TEST_HARNESS_MAIN

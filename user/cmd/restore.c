@@ -25,23 +25,25 @@ static void restore_print(struct jetwatt_board *board, const struct restore_inpu
 		{ "all knobs were restored", "all knobs and the settings of the power sensors were restored",
 		  "all knobs were restored; a running process still uses the changed settings of the power sensors" },
 	};
-	int of_sensors = !sensors ? 1 : sensors == -EBUSY ? 2 : 0;
+	int of_sensors = !sensors ? 1 : sensors == -EBUSY ? 2 : 0, unread;
 	struct jetwatt_mode mode;
 	struct jetwatt_json j;
 	char name[96] = "", text[64];
 
-	if (jetwatt_board_read(board, &mode))
-		return;
-	jetwatt_board_mode_format(&mode, name, sizeof(name));
+	/* If the mode cannot be read, print the rest. */
+	unread = jetwatt_board_read(board, &mode);
+	if (!unread)
+		jetwatt_board_mode_format(&mode, name, sizeof(name));
 	if (in->json) {
 		jetwatt_json_init(&j, stdout, 0);
 		jetwatt_json_object(&j, NULL);
 		jetwatt_json_bool(&j, "restored", knobs || !sensors);
-		jetwatt_json_string(&j, "mode", name);
+		if (!unread)
+			jetwatt_json_string(&j, "mode", name);
 		jetwatt_json_end(&j);
 	} else if (!in->args.quiet) {
-		printf("%s: %s\n", text_of[knobs][of_sensors],
-		       jetwatt_terminal_mode(&mode, text, sizeof(text)));
+		printf("%s%s%s\n", text_of[knobs][of_sensors], unread ? "" : ": ",
+		       unread ? "" : jetwatt_terminal_mode(&mode, text, sizeof(text)));
 	}
 }
 
