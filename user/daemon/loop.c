@@ -23,15 +23,26 @@
 /* Poll interval while jetwattd waits for these values, in ms. */
 #define SEES_MS		100
 
+static int has_budget(struct jetwattd_run *r)
+{
+	int has;
+
+	pthread_mutex_lock(&r->d->lock);
+	has = r->d->cap.budget_w > 0;
+	pthread_mutex_unlock(&r->d->lock);
+	return has;
+}
+
 /* Work on a job until it ends. Return: 1 if jetwattd yields or pauses; 0 if the job has ended,
- * if its minibatches cannot be recognised, or if jetwattd is to end or is blind. */
+ * if its minibatches cannot be recognised, if there is no budget any more, or if jetwattd is to end
+ * or is blind. */
 static int loop_job(struct jetwattd_run *r, pid_t pid)
 {
 	enum jetwattd_outcome out = JETWATTD_INTERRUPTED;
 	int paused = 0;
 
 	while (out == JETWATTD_INTERRUPTED && !jetwattd_stopped(r) && !r->session.ended &&
-	       !jetwattd_must_yield(r, &paused))
+	       !jetwattd_must_yield(r, &paused) && has_budget(r))
 		out = jetwattd_learn_and_hold(r);
 	if (jetwattd_must_yield(r, &paused))
 		return 1;
@@ -62,7 +73,7 @@ static void loop_jobs(struct jetwattd_run *r)
 		r->reloaded = 0;
 		pid = jetwattd_find_job(r);
 		if (jetwattd_must_yield(r, &paused) ||
-		    (pid && r->d->cap.budget_w > 0 && !jetwattd_attach_job(r, pid) && loop_job(r, pid)))
+		    (pid && has_budget(r) && !jetwattd_attach_job(r, pid) && loop_job(r, pid)))
 			jetwattd_wait_for_board(r);
 	}
 }

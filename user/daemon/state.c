@@ -15,7 +15,7 @@
 const struct jetwattd_state jetwattd_state[] = {
 	[JETWATTD_IDLE] = {
 		"idle",
-		"jetwattd starts; the job ends, or its minibatches are not recognised; yielding, paused, restoring or blind is left",
+		"jetwattd starts; the job ends, or its minibatches are not recognised; the budget is removed; yielding, paused, restoring or blind is left",
 		"a job starts and a budget is in force",
 		"the policy's idle mode, or without one the board as it was found; lower modes while the power exceeds the budget",
 		ANY,
