@@ -148,8 +148,6 @@ static int loop_attach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap,
 	int err = jetwatt_session_open(&r->session, d->act.board, (unsigned int)d->policy->rate_hz);
 
 	if (!err)
-		err = jetwattd_reload_open(r);
-	if (!err)
 		err = open_recorder(r);
 	if (!err)
 		err = open_probe(r);
@@ -169,9 +167,6 @@ static void loop_detach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap
 	jetwatt_session_init(&r->session);
 	jetwattd_minibatch_free(r->minibatch);
 	r->minibatch = NULL;
-	if (r->hangup >= 0)
-		close(r->hangup);
-	r->hangup = -1;
 }
 
 /* While still blind, wait at most SEES_NS until all rails of the total deliver values. Return: 1:
@@ -275,7 +270,9 @@ int jetwattd_loop(struct jetwattd *d)
 	int err;
 
 	jetwatt_session_init(&r.session);
-	err = load_candidates(&r);
+	err = jetwattd_reload_open(&r);
+	if (!err)
+		err = load_candidates(&r);
 	if (!err)
 		err = jetwatt_profile_store_open(&r.store, &args);
 	if (!err)
@@ -286,5 +283,7 @@ int jetwattd_loop(struct jetwattd *d)
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_profile_store_close(&r.store);
 	jetwattd_learner_close(&r.learner);
+	if (r.hangup >= 0)
+		close(r.hangup);
 	return err;
 }

@@ -275,8 +275,9 @@ int jetwattd_ramp(struct jetwattd_run *r);
 /* End the ramp, because the board is restored or a job begins. */
 void jetwattd_ramp_end(struct jetwattd_run *r);
 
-/* reload.c: receive SIGHUP by a descriptor, so that it no longer ends jetwattd. Return: 0 or an
- * exit code; the error has been reported. */
+/* reload.c: receive SIGHUP by a descriptor, so that it no longer ends jetwattd, unless SIGHUP is
+ * ignored. Call this function once, before any thread and any session exists. Return: 0 or an exit
+ * code; the error has been reported. */
 int jetwattd_reload_open(struct jetwattd_run *r);
 /* Reload the policy if SIGHUP has arrived. A policy that cannot be used changes nothing. */
 void jetwattd_reload(struct jetwattd_run *r);

@@ -12,20 +12,23 @@
 
 int jetwattd_reload_open(struct jetwattd_run *r)
 {
-	sigset_t ends, again;
+	struct sigaction was, ignored = { .sa_handler = SIG_IGN };
+	sigset_t hangup;
 
-	/* The session has blocked the signals that end jetwattd and, unless ignored, SIGHUP. A
-	 * signal at the session's descriptor ends jetwattd, so take SIGHUP out of its set. */
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGQUIT);
-	sigaddset(&ends, SIGTERM);
-	sigemptyset(&again);
-	sigaddset(&again, SIGHUP);
-	r->hangup = signalfd(-1, &again, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (r->hangup >= 0 && signalfd(r->session.signals, &ends, SFD_CLOEXEC | SFD_NONBLOCK) >= 0)
+	sigemptyset(&hangup);
+	sigaddset(&hangup, SIGHUP);
+	r->hangup = signalfd(-1, &hangup, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (r->hangup < 0 || sigaction(SIGHUP, NULL, &was))
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot receive signals");
+	/* nohup ignores SIGHUP. */
+	if (was.sa_handler == SIG_IGN)
 		return 0;
-	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot receive signals");
+	/* A signal at the session's descriptor ends jetwattd. The session leaves out SIGHUP if it is
+	 * ignored (jetwatt_block_signals()). A blocked signal is delivered to the descriptor
+	 * nevertheless. */
+	sigprocmask(SIG_BLOCK, &hangup, NULL);
+	sigaction(SIGHUP, &ignored, NULL);
+	return 0;
 }
 
 void jetwattd_reload(struct jetwattd_run *r)
