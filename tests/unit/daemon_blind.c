@@ -118,7 +118,7 @@ FIXTURE_SETUP(blind)
 	self->d.act.notify = jetwattd_on_event;
 	self->d.act.to = &self->d;
 	self->d.act.floor = low;
-	self->d.cap.budget_w = 20;
+	self->policy.budget_w = self->d.cap.budget_w = 20;
 	self->d.doing = JETWATTD_HOLDING;
 	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &top));
 	self->job = fork();
@@ -288,6 +288,23 @@ TEST_F(blind, foreign_change_makes_jetwattd_yield)
 	EXPECT_EQ(5, checks);
 	EXPECT_EQ(JETWATTD_YIELDING, self->d.doing);
 	EXPECT_EQ(522750000, tree_get(&self->t, GPU "max_freq"));
+}
+
+/* A reload has removed the policy's budget, or an interval of "hours" has ended. */
+static void unlimited(struct jetwattd_run *r)
+{
+	if (checks == 5)
+		r->d->policy->budget_w = 0;
+}
+
+TEST_F(blind, removed_budget_ends_the_hold)
+{
+	jetwattd_blind(&self->d);
+	on_check = unlimited;
+	signal_in = 100;
+	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
+	EXPECT_EQ(5, checks);
+	EXPECT_EQ(0, self->run.session.stop);
 }
 
 TEST_F(blind, policy_restore_ends_jetwattd)

@@ -93,11 +93,13 @@ static int held_drop_ended(struct jetwattd_held *h)
 /* Apply the lowest mode again if another mode is applied. Return: 1 if the lowest mode is to be
  * held further; 0 if budget, policy, pause, end of jetwattd, or another process that controls
  * the knobs ends the hold. */
-static int keep_lowest(struct jetwattd *d)
+static int keep_lowest(struct jetwattd_run *r)
 {
+	struct jetwattd *d = r->d;
 	int keeps;
 
 	pthread_mutex_lock(&d->lock);
+	jetwattd_budget_now(d, r->cgroup);
 	if (!jetwatt_board_guarded(d->act.board))
 		jetwattd_unguarded(d);
 	keeps = d->cap.budget_w > 0 && !d->pause && !d->policy->blind_restore && !atomic_load(&d->stop);
@@ -171,7 +173,7 @@ int jetwattd_blind_hold(struct jetwattd_run *r)
 			checked = now;
 			jetwattd_notify("WATCHDOG=1");
 			jetwattd_reload(r);
-			if (!keep_lowest(r->d))
+			if (!keep_lowest(r))
 				return 0;
 		}
 		if (!held_drop_ended(h) && !r->ramp.on) {

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon/state.h"
@@ -54,16 +53,6 @@ static int corunners_changed(struct jetwattd_run *r)
 	return r->apart >= JETWATTD_CORUNNERS_CHECKS;
 }
 
-/* Return the minutes since midnight, local time. */
-static unsigned int minute_of_day(void)
-{
-	time_t now = time(NULL);
-	struct tm tm;
-
-	localtime_r(&now, &tm);
-	return 60 * tm.tm_hour + tm.tm_min;
-}
-
 /* Copy the telemetry for the metrics; clear the copy if the telemetry is stale. */
 static void copy_telemetry(struct jetwattd_run *r, uint64_t now_ns)
 {
@@ -101,7 +90,6 @@ void jetwattd_housekeeping(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
 	uint64_t now = jetwatt_clock_ns();
-	double budget;
 	int seldom;
 
 	if (now - r->housekeeping_ns < HOUSEKEEPING_NS)
@@ -119,9 +107,8 @@ void jetwattd_housekeeping(struct jetwattd_run *r)
 	jetwattd_timeshare(r);
 	if (corunners_changed(r))
 		atomic_store(&d->invalidate, 1);
-	budget = jetwattd_policy_budget(d->policy, minute_of_day(), r->cgroup);
 	pthread_mutex_lock(&d->lock);
-	jetwattd_budget(d, d->override_w > 0 ? d->override_w : budget);
+	jetwattd_budget_now(d, r->cgroup);
 	if (!jetwatt_board_guarded(d->act.board))
 		jetwattd_unguarded(d);
 	if (seldom)

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <time.h>
 
 #include "daemon/state.h"
 #include "util/error.h"
@@ -63,6 +64,23 @@ void jetwattd_budget(struct jetwattd *d, double watts)
 		return;
 	d->cap.budget_w = watts;
 	atomic_store(&d->invalidate, 1);
+}
+
+/* Return the minutes since midnight, local time. */
+static unsigned int minute_of_day(void)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	return 60 * tm.tm_hour + tm.tm_min;
+}
+
+void jetwattd_budget_now(struct jetwattd *d, const char *cgroup)
+{
+	double watts = d->override_w;
+
+	jetwattd_budget(d, watts > 0 ? watts : jetwattd_policy_budget(d->policy, minute_of_day(), cgroup));
 }
 
 void jetwattd_log(struct jetwattd *d, const char *text, ...)

@@ -187,6 +187,10 @@ struct jetwattd {
  * The caller holds the lock. */
 void jetwattd_budget(struct jetwattd *d, double watts);
 
+/* Set the budget to that of the control socket, or without one to the policy's at this time of the
+ * day. @cgroup: cgroup of the job; empty: no job. The caller holds the lock. */
+void jetwattd_budget_now(struct jetwattd *d, const char *cgroup);
+
 /* Write a line to the log and store it in @d->why. The caller must not hold jetwattd's lock. */
 void jetwattd_log(struct jetwattd *d, const char *text, ...) __attribute__((format(printf, 2, 3)));
 
