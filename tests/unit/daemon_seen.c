@@ -8,6 +8,8 @@ static FILE *test_fopen(const char *path, const char *how);
 #include "../../user/daemon/seen.c"
 #undef fopen
 
+#include <sys/wait.h>
+
 #include "kselftest_harness.h"
 
 static unsigned long long started;
@@ -68,6 +70,28 @@ TEST(reused_pid_is_a_new_process)
 	EXPECT_EQ(0, seen->opaque);
 	EXPECT_EQ(-1, seen->known);
 	EXPECT_EQ(-1, seen->serves);
+}
+
+/* Short programs use the GPU one after the other, beside a long job. */
+TEST(ended_process_does_not_keep_another_from_the_job)
+{
+	static struct jetwattd d;
+	static struct jetwattd_policy policy;
+	struct jetwatt_sync s = { .enter_ns = 0, .exit_ns = 1 };
+	int status;
+	pid_t pid = fork(), job = getppid();
+
+	if (!pid)
+		_exit(0);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	memset(&r, 0, sizeof(r));
+	r.d = &d;
+	d.policy = &policy;
+	for (int i = 0; i < 2 * WAITS; i++) {
+		s.tgid = (uint32_t)(i < WAITS ? pid : job);
+		jetwattd_on_wait(&s, &r);
+	}
+	EXPECT_EQ(job, jetwattd_find_job(&r));
 }
 
 TEST_HARNESS_MAIN

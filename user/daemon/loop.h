@@ -183,8 +183,8 @@ struct jetwattd_seen *jetwattd_seen_find(struct jetwattd_run *r, pid_t pid);
 int jetwattd_in_job(const struct jetwattd_run *r, pid_t pid);
 /* Find a process that is to become the job: it has waited for the GPU three times or for 0.5 s,
  * or once if the database has JETWATTD_KNOWN readings of its workload; its last wait is at most
- * JETWATTD_JOB_NS old. Leaves out jetwattd, the server of the "turns" line, and processes whose
- * @opaque is 1. Return: its pid, 0: none. */
+ * JETWATTD_JOB_NS old. Leaves out jetwattd, the server of the "turns" line, processes whose @opaque
+ * is 1, and those that have ended. Return: its pid, 0: none. */
 pid_t jetwattd_find_job(struct jetwattd_run *r);
 
 /* idle.c: while there is no job, apply the policy's idle mode, or restore the board. */

@@ -175,6 +175,9 @@ pid_t jetwattd_find_job(struct jetwattd_run *r)
 		if (!seen->waits || now - seen->last_ns > JETWATTD_JOB_NS || seen->opaque ||
 		    seen->pid == getpid() || is_server(r, seen))
 			continue;
+		/* A process that has ended cannot become the job, and must not keep others from it. */
+		if (getpgid(seen->pid) < 0)
+			continue;
 		if (uses_gpu(seen) || workload_known(r, seen))
 			return seen->pid;
 	}
