@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The error of a search in which no mode is within the limits of the latencies. */
+/* The search for a language model's server: its error if no mode is within the limits of the
+ * latencies, and its end after the last verification. */
+#include "tune/token_search.h"
+
+#define jetwatt_token_measure test_measure
+#define jetwatt_mode_guard_apply(guard, mode) ((void)(guard), (void)(mode), 0)
+int test_measure(struct jetwatt_tokens *t, struct jetwatt_tuner *l, size_t index, const char *why, int longer);
 #include "../../user/tune/token_search.c"
 
 #include <unistd.h>
@@ -7,6 +13,7 @@
 #include "kselftest_harness.h"
 
 #define MODES	6
+#define MANY	64
 
 FIXTURE(search) {
 	struct jetwatt_args args;
@@ -87,6 +94,40 @@ TEST_F(search, least_time_to_first_token_is_named)
 	ASSERT_EQ(0, self->k.nr);
 	text = infeasible(self);
 	EXPECT_NE(NULL, strstr(text, " with 42.00 ms to the first token")) TH_LOG("%s", text);
+}
+
+/* Every verification shows that the mode is slower than its first measurement. */
+int test_measure(struct jetwatt_tokens *t, struct jetwatt_tuner *l, size_t index, const char *why, int longer)
+{
+	struct jetwatt_row row = { .mode = l->mode[index], .time_ms = longer ? 100 : 9, .power_w = 20,
+				   .time_sd = 0.01, .power_sd = 0.01 };
+
+	(void)t;
+	(void)why;
+	l->measured += !longer;
+	return jetwatt_tuner_add(l, &row);
+}
+
+TEST_F(search, answer_is_measured_if_no_verification_succeeds)
+{
+	struct jetwatt_tuner l = { .args = &self->args, .mode = calloc(MANY, sizeof(*l.mode)), .nr_modes = MANY,
+				   .risk = 0.05 };
+	struct jetwatt_verify c = { .index = 0 };
+	struct choice k;
+
+	ASSERT_NE(NULL, l.mode);
+	for (int i = 0; i < MANY; i++)
+		l.mode[i] = (struct jetwatt_mode){ 4, 700000 + 100000 * (i % 8), 300000000 + 100000000ull * (i / 8),
+						   2133000000 };
+	self->t.q = (struct jetwatt_plan_objective){ .minimise = JETWATT_MIN_ENERGY, .power_w = 30, .risk = 0.05 };
+	for (size_t i = 0; i < 5; i++)
+		ASSERT_EQ(0, test_measure(&self->t, &l, 13 * i, "", 0));
+	ASSERT_EQ(0, choice_alloc(&k, MANY));
+	ASSERT_EQ(0, verify(&self->t, &l, MANY, &k, &c));
+	EXPECT_LT(0, c.proof.time_ms);
+	EXPECT_LE(VERIFIED_MAX + 5, (int)l.nr_rows);
+	choice_free(&k);
+	jetwatt_tuner_free(&l);
 }
 
 TEST_HARNESS_MAIN

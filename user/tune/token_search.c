@@ -226,13 +226,15 @@ static int verify(struct jetwatt_tokens *t, struct jetwatt_tuner *l, unsigned in
 
 	for (;;) {
 		const struct jetwatt_plan_choice *best;
-		int known = 0;
+		int known = 0, may_measure;
 
 		err = rank(t, l, k, &n);
 		if (err)
 			return err;
-		best = best_candidate(t, l, k, n, l->measured < most);
-		if (!best && k->nr && l->measured < most && !k->at[0].measured)
+		/* Without further verifications, the answer is one of the measured modes. */
+		may_measure = l->measured < most && nr < VERIFIED_MAX;
+		best = best_candidate(t, l, k, n, may_measure);
+		if (!best && k->nr && may_measure && !k->at[0].measured)
 			best = &k->at[0];
 		if (!best)
 			return explain_infeasible(t, l, k);
