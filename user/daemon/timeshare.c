@@ -224,7 +224,12 @@ void jetwattd_timeshare(struct jetwattd_run *r)
 		timeshare_end(i, "the policy has changed");
 		jetwatt_cgroup_close(&i->train);
 		jetwatt_cgroup_close(&i->serve);
+		/* Both cgroups are thawed. Delete their record, which has room for few cgroups. */
+		pthread_mutex_lock(&d->lock);
+		jetwatt_board_thaw_all(d->act.board);
+		pthread_mutex_unlock(&d->lock);
 		i->of = *of;
+		i->retry_ns = 0;
 	}
 	if (!*i->dir || !*of->train)
 		return;
