@@ -22,7 +22,7 @@ made()
 # Read the names of all predictors from the error message for a wrong name.
 methods=$(build/jetwatt predict --method rnd 2>&1 | sed -n 's/,//g; s/ or / /; s/.*fix: --method //p')
 
-echo 1..$((40 + 2 * $(wc -w <<< "$methods")))
+echo 1..$((42 + 2 * $(wc -w <<< "$methods")))
 made 16 > $d/one.csv
 made "16 32" > $d/two.csv
 cut -d, -f1-4 $d/one.csv > $d/modes.csv
@@ -40,6 +40,11 @@ build/jetwatt predict --model $d/sizes --modes $d/modes.csv --batch 24 --json > 
 check "a model file keeps the batch size as a feature" "[ $? = 0 ] && cmp $d/out $d/again"
 build/jetwatt predict --profile $d/two.csv --modes $d/modes.csv -o $d/out.csv --quiet 2> $d/err
 check "predictions have a column of the batch size" "[ $? = 0 ] && [ \"\$(cut -d, -f5 $d/out.csv | sort | uniq -c | tr -s ' \n' ' ')\" = ' 36 16 36 32 1 batch ' ]"
+made "$(seq -s ' ' 33)" | awk 'NR % 8 == 1' > $d/sizes.csv
+build/jetwatt predict --profile $d/sizes.csv --modes $d/modes.csv > $d/out 2> $d/err
+check "more than 32 batch sizes are refused" "[ $? = 2 ] && grep -q 'more than 32 minibatch sizes' $d/err && [ ! -s $d/out ]"
+build/jetwatt predict --profile $d/sizes.csv --modes $d/modes.csv --batch 32 --json > $d/out 2> $d/err
+check "unless --batch selects one of them" "[ $? = 0 ] && near 32 0.05"
 build/jetwatt predict --profile $d/one.csv --modes $d/modes.csv --batch 32 > $d/out 2> $d/err
 check "with one batch size, others are refused" "[ $? = 2 ] && grep -q 'the same minibatch size' $d/err && [ ! -s $d/out ]"
 build/jetwatt optimize --power 14 --profile $d/two.csv --modes $d/modes.csv > $d/out 2> $d/err

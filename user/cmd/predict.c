@@ -116,13 +116,13 @@ static error_t predict_parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Determine the minibatch sizes to predict. @size: array of SIZES_MAX entries; @n: set to the
+/* Determine the minibatch sizes to predict. @size: array of SIZES_MAX + 1 entries; @n: set to the
  * number of minibatch sizes, 0 if the size is not a feature of the model. Return: 0, or an exit
  * code after printing the error. */
 static int choose_sizes(struct jetwatt_tuner *l, const struct predict_input *in, uint32_t *size,
 			size_t *n)
 {
-	*n = jetwatt_fitted_sizes(l->model, size, SIZES_MAX);
+	*n = jetwatt_fitted_sizes(l->model, size, SIZES_MAX + 1);
 	if (in->batch && !*n)
 		return jetwatt_error_report(JETWATT_EXIT_USAGE,
 					 "all rows of the profile have the same minibatch size, so other sizes cannot be predicted",
@@ -132,6 +132,9 @@ static int choose_sizes(struct jetwatt_tuner *l, const struct predict_input *in,
 		size[0] = in->batch;
 		*n = 1;
 	}
+	if (*n > SIZES_MAX)
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "choose one of the sizes: --batch N",
+					 "the profile has more than %d minibatch sizes", SIZES_MAX);
 	if (*n > 1 && in->plot)
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, "a plot shows one minibatch size only",
 					 "--batch N", "--plot: the profile has %zu minibatch sizes",
@@ -172,7 +175,7 @@ static int expand_sizes(struct jetwatt_tuner *l, const uint32_t *size, size_t n)
 
 static int predict_sizes(struct jetwatt_tuner *l, const struct predict_input *in)
 {
-	uint32_t size[SIZES_MAX];
+	uint32_t size[SIZES_MAX + 1];
 	size_t n;
 	int err = jetwatt_tuner_fit(l);
 
