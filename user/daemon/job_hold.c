@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -148,8 +149,13 @@ void jetwattd_detach_job(struct jetwattd_run *r)
 {
 	struct jetwatt_session *w = &r->session;
 
-	if (w->pidfd >= 0)
+	if (w->pidfd >= 0) {
+		/* A duplicate of the descriptor, as jetwattd_wait_for_board() keeps one, would keep
+		 * the event after close(): it comes when the job ends, in every turn of the loop,
+		 * and under a number that the next job's descriptor may have. */
+		epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
 		close(w->pidfd);
+	}
 	w->pidfd = -1;
 	for (int i = 0; i < JETWATTD_PROCESSES_MAX; i++)
 		if (jetwattd_in_job(r, r->seen[i].pid) || r->seen[i].pid == w->pid)
