@@ -151,8 +151,12 @@ static void timeshare_begin(struct jetwattd_timeshare_thread *i)
 		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					"cannot start time slicing");
 	i->slices = i->overruns = 0;
-	if (!err)
+	if (!err) {
 		err = pthread_create(&i->thread, NULL, timeshare_run, i);
+		if (err)
+			jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(err), NULL,
+					     "cannot start time slicing");
+	}
 	i->begun = !err;
 	if (i->begun) {
 		jetwattd_log(i->d, "time slicing started: training %s, server %s, latency limit %g ms",
