@@ -4,6 +4,7 @@
 #include "daemon/loop.h"
 #include "util/clock.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,7 +177,7 @@ pid_t jetwattd_find_job(struct jetwattd_run *r)
 		    seen->pid == getpid() || is_server(r, seen))
 			continue;
 		/* A process that has ended cannot become the job, and must not keep others from it. */
-		if (getpgid(seen->pid) < 0)
+		if (getpgid(seen->pid) < 0 && errno == ESRCH)
 			continue;
 		if (uses_gpu(seen) || workload_known(r, seen))
 			return seen->pid;
