@@ -152,7 +152,7 @@ def sealed(answer):
     return answer == "ok" and open(b.state + "/saved").read().startswith("jetwatt-saved 1\n")
 
 
-print("1..23")
+print("1..24")
 b = Board()
 result(b.start() and b.ask("emc") == "ok 204000000 665600000 2133000000 3199000000",
        "emc: the levels that only root can read")
@@ -347,8 +347,22 @@ for n in range(4):
         ok = ok and fd >= 0 and os.pwrite(fd, b"1", 0) == 1
     one.close()
     ok = ok and until(lambda: "0" == frozen(paths[0]) == frozen(paths[1]))
-b.put("etc/policy", "turns = /batch.slice /serve.service 100ms")
 result(ok, "cgroups of disconnected clients are replaced by new ones")
+
+# The same during one connection: jetwattd stays connected when it reloads the policy.
+one = b.connect()
+ok = True
+for n in range(4):
+    paths = f"/batch{n}.slice", f"/serve{n}.service"
+    b.put("etc/policy", f"turns = {paths[0]} {paths[1]} 100ms")
+    for path in paths:
+        fd = freezer(one, path)
+        ok = ok and fd >= 0 and os.pwrite(fd, b"1", 0) == 1
+ok = ok and frozen("/batch0.slice") == "0"
+one.close()
+ok = ok and until(lambda: all("0" == frozen(f"/batch{n}.slice") == frozen(f"/serve{n}.service") for n in range(4)))
+b.put("etc/policy", "turns = /batch.slice /serve.service 100ms")
+result(ok, "cgroups that the policy no longer names are replaced by new ones during a connection")
 
 one, two = b.connect(), b.connect()
 fds = freezer(one), freezer(two)

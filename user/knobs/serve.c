@@ -118,19 +118,43 @@ static void knobs_status(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c
 	client_send(k, c, answer);
 }
 
-/* Open the freezer of a cgroup if the policy's line "turns" names it. Only root can write the
- * policy. Return: a descriptor of the cgroup's freezer; negative errno with the reason in @e. */
-static int open_freezer(struct jetwatt_knobs *k, const char *cgroup, struct jetwatt_error_text *e)
+/* Return: 1 if the line "turns" of the policy names the cgroup. */
+static int policy_names(const struct jetwattd_policy *policy, const char *cgroup)
+{
+	return !strcmp(cgroup, policy->timeshare.train) || !strcmp(cgroup, policy->timeshare.serve);
+}
+
+/* Remove the cgroups that the policy no longer names from those of a client. */
+static void client_drop_freezers(struct jetwatt_knobs_client *c, const struct jetwattd_policy *policy)
+{
+	int kept = 0;
+
+	for (int i = 0; i < c->freezers; i++) {
+		if (!policy_names(policy, c->freezer[i]))
+			continue;
+		if (kept != i)
+			strcpy(c->freezer[kept], c->freezer[i]);
+		kept++;
+	}
+	c->freezers = kept;
+}
+
+/* Open the freezer of a cgroup for a client if the policy's line "turns" names it. Only root can
+ * write the policy. Return: a descriptor of the cgroup's freezer; negative errno with the reason in
+ * @e. */
+static int open_freezer(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, const char *cgroup,
+			struct jetwatt_error_text *e)
 {
 	static struct jetwattd_policy policy;
 	int fd;
 
-	if (!jetwattd_policy_read(k->policy, 0, &policy) &&
-	    (!strcmp(cgroup, policy.timeshare.train) || !strcmp(cgroup, policy.timeshare.serve))) {
+	if (!jetwattd_policy_read(k->policy, 0, &policy) && policy_names(&policy, cgroup)) {
 		fd = jetwatt_board_freezer(k->board, cgroup, e);
 		if (fd != -ENOSPC)
 			return fd;
-		/* Free the slots of cgroups that no connected client has. */
+		/* Thaw the cgroups that no connected client needs, and free their slots. After a
+		 * reload of the policy, jetwattd needs only the cgroups that it names now. */
+		client_drop_freezers(c, &policy);
 		thaw_abandoned(k, 0);
 		return jetwatt_board_freezer(k->board, cgroup, e);
 	}
@@ -164,7 +188,7 @@ static void knobs_freezer(struct jetwatt_knobs *k, struct jetwatt_knobs_client *
 	struct iovec text = { (char *)"ok", 2 };
 	struct msghdr m = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = &with,
 			    .msg_controllen = sizeof(with) };
-	int fd = open_freezer(k, cgroup, &e), gone;
+	int fd = open_freezer(k, c, cgroup, &e), gone;
 
 	if (fd < 0) {
 		client_refuse(k, c, fd, &e);

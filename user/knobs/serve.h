@@ -13,7 +13,8 @@
  * struct jetwatt_knobs_client - a connection
  * @fd: socket; -1: unused
  * @pid: process of the client
- * @freezer: cgroups whose cgroup.freeze the client has received
+ * @freezer: cgroups whose cgroup.freeze the client has received; those that the policy no longer names
+ *	are removed if another cgroup needs their slot
  * @freezers: number of elements of @freezer
  */
 struct jetwatt_knobs_client {
