@@ -13,7 +13,7 @@ int test_measure(struct jetwatt_tokens *t, struct jetwatt_tuner *l, size_t index
 #include "kselftest_harness.h"
 
 #define MODES	6
-#define MANY	64
+#define MANY	4096	/* several times RANKED_MAX */
 
 FIXTURE(search) {
 	struct jetwatt_args args;
@@ -117,11 +117,11 @@ TEST_F(search, answer_is_measured_if_no_verification_succeeds)
 
 	ASSERT_NE(NULL, l.mode);
 	for (int i = 0; i < MANY; i++)
-		l.mode[i] = (struct jetwatt_mode){ 4, 700000 + 100000 * (i % 8), 300000000 + 100000000ull * (i / 8),
+		l.mode[i] = (struct jetwatt_mode){ 4, 700000 + 25000 * (i % 64), 300000000 + 12500000ull * (i / 64),
 						   2133000000 };
 	self->t.q = (struct jetwatt_plan_objective){ .minimise = JETWATT_MIN_ENERGY, .power_w = 30, .risk = 0.05 };
 	for (size_t i = 0; i < 5; i++)
-		ASSERT_EQ(0, test_measure(&self->t, &l, 13 * i, "", 0));
+		ASSERT_EQ(0, test_measure(&self->t, &l, 853 * i, "", 0));
 	ASSERT_EQ(0, choice_alloc(&k, MANY));
 	ASSERT_EQ(0, verify(&self->t, &l, MANY, &k, &c));
 	EXPECT_LT(0, c.proof.time_ms);

@@ -123,8 +123,21 @@ static int find_candidates(const struct jetwatt_tokens *t, struct jetwatt_tuner 
 	return err;
 }
 
-/* Rank the candidates. @k: receives the best ones; @n: their number. Return: 0, exit code. */
-static int rank(const struct jetwatt_tokens *t, struct jetwatt_tuner *l, struct choice *k, int *n)
+/* Leave out the candidates that are not measured, unless none is measured. */
+static void leave_measured(const struct jetwatt_tuner *l, struct choice *k)
+{
+	struct jetwatt_row row;
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->nr; i++)
+		if (jetwatt_plan_reading(&l->mode[k->index[i]], l->row, l->nr_rows, &row))
+			k->index[n++] = k->index[i];
+	k->nr = n ? n : k->nr;
+}
+
+/* Rank the candidates. @may_measure: 0: only the measured ones, because more than RANKED_MAX others
+ * may have better predictions. @k: receives the best ones; @n: their number. Return: 0, exit code. */
+static int rank(const struct jetwatt_tokens *t, struct jetwatt_tuner *l, int may_measure, struct choice *k, int *n)
 {
 	int err = jetwatt_tuner_predict(l);
 
@@ -136,6 +149,8 @@ static int rank(const struct jetwatt_tokens *t, struct jetwatt_tuner *l, struct 
 	*n = 0;
 	if (err || !k->nr)
 		return err;
+	if (!may_measure)
+		leave_measured(l, k);
 	for (size_t i = 0; i < k->nr; i++) {
 		k->mode[i] = l->mode[k->index[i]];
 		k->p[i] = l->prediction[k->index[i]];
@@ -226,13 +241,12 @@ static int verify(struct jetwatt_tokens *t, struct jetwatt_tuner *l, unsigned in
 
 	for (;;) {
 		const struct jetwatt_plan_choice *best;
-		int known = 0, may_measure;
+		/* Without further verifications, the answer is one of the measured modes. */
+		int known = 0, may_measure = l->measured < most && nr < VERIFIED_MAX;
 
-		err = rank(t, l, k, &n);
+		err = rank(t, l, may_measure, k, &n);
 		if (err)
 			return err;
-		/* Without further verifications, the answer is one of the measured modes. */
-		may_measure = l->measured < most && nr < VERIFIED_MAX;
 		best = best_candidate(t, l, k, n, may_measure);
 		if (!best && k->nr && may_measure && !k->at[0].measured)
 			best = &k->at[0];
