@@ -93,9 +93,11 @@ static int read_configs(struct jetwatt_sensor_chip *chip)
 
 /*
  * Return the detached chip that @client belongs to: the chip with the same device-tree node or,
- * without a node, with the same adapter number and address. NULL if there is none.
+ * without a node, with the same adapter number, address and model, because at this address there
+ * may be another chip now. NULL if there is none.
  */
-static struct jetwatt_sensor_chip *find_known(const struct i2c_client *client)
+static struct jetwatt_sensor_chip *find_known(const struct i2c_client *client,
+					      const struct jetwatt_chip_ops *ops)
 {
 	struct device_node *np = client->dev.of_node;
 	struct jetwatt_sensor_chip *chip;
@@ -105,7 +107,7 @@ static struct jetwatt_sensor_chip *find_known(const struct i2c_client *client)
 		chip = jetwatt_chip_at(i);
 		if (chip->client || chip->node != np)
 			continue;
-		if (np || (chip->addr == client->addr &&
+		if (np || (chip->addr == client->addr && chip->ops == ops &&
 			   chip->bus_nr == i2c_adapter_id(client->adapter)))
 			return chip;
 	}
@@ -188,7 +190,7 @@ int jetwatt_chip_attach(struct i2c_client *client)
 	bus = jetwatt_bus_get(client->adapter);
 	if (!bus)
 		goto unlock;
-	chip = find_known(client);
+	chip = find_known(client, ops);
 	again = chip;
 	if (!chip)
 		chip = init_chip(client, ops);
