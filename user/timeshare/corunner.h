@@ -72,8 +72,8 @@ int jetwatt_corunner_go(struct jetwatt_corunner *t);
  * since the previous check. Without a cgroup of its own, only the command's main thread is checked.
  *
  * Return: 1 if the program is idle; 0 if a thread does not sleep or has run since the previous check,
- * if *@stamp was 0, or if the program has more than 2048 threads; -EBUSY: a thread waits for the GPU, and the probe will report the end of
- * this wait.
+ * if *@stamp was 0, or if the program has more than 2048 threads; -EBUSY: a thread waits for the
+ * GPU, and the probe will report the end of this wait.
  */
 int jetwatt_corunner_idle(struct jetwatt_corunner *t, uint64_t *stamp);
 
