@@ -5,6 +5,7 @@
  * time namespaces, and check what remains when the watching process or the job is killed.
  */
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 
@@ -153,6 +154,7 @@ TEST_F_TIMEOUT(place, in_a_cgroup_below, 60)
 	for (i = 0; i < OTHERS; i++) {
 		other[i] = fork();
 		if (!other[i]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			for (;;)
 				pause();
 		}

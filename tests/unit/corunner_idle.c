@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Whether a co-runner with many threads is idle. */
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 /* A read of cgroup.threads returns at most a page. */
@@ -67,9 +68,11 @@ TEST_F(program, last_of_many_threads_runs)
 	pid_t pid = fork();
 
 	ASSERT_LE(0, pid);
-	if (!pid)
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
 			;
+	}
 	add_threads(self->threads, 1000);
 	fprintf(self->threads, "%d\n", pid);
 	fflush(self->threads);

@@ -159,7 +159,6 @@ TEST_F(control, malformed_requests_are_refused)
 	EXPECT_EQ(0, self->d.pause);
 }
 
-/* A second daemon does not take over the socket of a running one. */
 /* poll() refuses more descriptors than the limit of open files. */
 TEST_F(control, requests_are_answered_after_poll_has_failed)
 {
@@ -185,6 +184,7 @@ TEST_F(control, thread_ends_while_poll_fails)
 	usleep(1500000);
 }
 
+/* A second daemon does not take over the socket of a running one. */
 TEST_F(control, second_daemon_is_refused)
 {
 	struct jetwattd two = { .policy = &self->policy, .lock = PTHREAD_MUTEX_INITIALIZER };
