@@ -178,7 +178,7 @@ TEST_F(board, one_of_two_cgroups_is_thawed)
 }
 
 /* The file of the first cgroup cannot be opened. The second cgroup is thawed nevertheless, and the
- * record stays for the next attempt. */
+ * first one stays in the record for the next attempt, also if another cgroup is recorded meanwhile. */
 TEST_F(board, record_stays_if_a_thaw_fails)
 {
 	char file[PATH_MAX], aside[PATH_MAX];
@@ -193,6 +193,7 @@ TEST_F(board, record_stays_if_a_thaw_fails)
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
 	EXPECT_EQ(tree_get(&self->t, SERVE), 0);
 	EXPECT_EQ(on_disk(&self->t), 1);
+	ASSERT_EQ(hold(self->b, "/system.slice/serve.service"), 0);
 	ASSERT_EQ(rename(aside, file), 0);
 	EXPECT_EQ(jetwatt_board_thaw_all(self->b), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 0);

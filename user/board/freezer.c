@@ -234,8 +234,9 @@ int jetwatt_board_thaw_cgroup(struct jetwatt_board *b, const char *cgroup, int k
 	return b->nr_freezers ? frozen_store(b, NULL) : jetwatt_statefile_delete(b, LEAF, NULL);
 }
 
-/* Thaw every cgroup that a record lists. Return: 0; negative errno of the first failure. */
-static int thaw_listed(const struct jetwatt_board *b, const char *text)
+/* Thaw every cgroup that a record lists. Cgroups that cannot be thawed stay in the list of this
+ * process, so that its next record has them too. Return: 0; negative errno of the first failure. */
+static int thaw_listed(struct jetwatt_board *b, const char *text)
 {
 	char cgroup[JETWATT_BOARD_CGROUP_LEN];
 	int rc = 0;
@@ -245,6 +246,8 @@ static int thaw_listed(const struct jetwatt_board *b, const char *text)
 		if (sscanf(line, "cgroup %223s", cgroup) == 1 && is_cgroup(cgroup)) {
 			int err = thaw_cgroup(b, cgroup);
 
+			if (err && b->nr_freezers < JETWATT_BOARD_FREEZERS_MAX)
+				strcpy(b->freezer_cgroup[b->nr_freezers++], cgroup);
 			rc = rc ? rc : err;
 		}
 	}
