@@ -74,6 +74,17 @@ TEST_F(tuner, rows_without_a_size_have_the_only_size_of_the_query)
 	EXPECT_EQ(8, self->l.row[0].batch);
 }
 
+/* A search for one minibatch size continues: --profile has no column batch, the file of -o has one. */
+TEST_F(tuner, rows_without_a_size_before_rows_with_one)
+{
+	ASSERT_EQ(0, read_text(self, "cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w\n4,1,2,3,5,6\n"));
+	ASSERT_EQ(0, jetwatt_tuner_label_rows(&self->l, 8));
+	ASSERT_EQ(0, read_text(self, HEAD "2,1,2,3,8,7,8\n"));
+	ASSERT_EQ(0, jetwatt_tuner_label_rows(&self->l, 8));
+	EXPECT_EQ(8, self->l.row[0].batch);
+	EXPECT_EQ(8, self->l.row[1].batch);
+}
+
 TEST_F(tuner, known_sizes_stay)
 {
 	ASSERT_EQ(0, read_text(self, HEAD "4,1,2,3,4,5,6\n2,1,2,3,4,7,8\n"));

@@ -197,11 +197,15 @@ out:
 static int resume_from_file(struct jetwatt_tuner *l, const struct jetwatt_optimize *in)
 {
 	size_t before = jetwatt_tuner_known(l);
-	int err;
+	int err = 0;
 
 	if (!in->out || (in->profile && !strcmp(in->out, in->profile)))
 		return 0;
-	err = jetwatt_tuner_read(l, in->out, 0);
+	/* The file has a column batch. If the profile has none, --batch states the size of its rows. */
+	if (in->inference.strategy && in->inference.sizes == 1)
+		err = jetwatt_tuner_label_rows(l, in->inference.size[0]);
+	if (!err)
+		err = jetwatt_tuner_read(l, in->out, 0);
 	if (err)
 		return err;
 	l->measured = jetwatt_tuner_known(l) - before;
