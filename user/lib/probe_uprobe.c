@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../bpf/wait_slot.h"
@@ -41,6 +42,11 @@
 #define QUIET_SEARCHES		5
 #define IMPORT_SEARCHES		100
 #define DECIDED			UINT32_MAX
+/*
+ * Listing the processes of a cgroup takes 70 us to 150 us per cgroup below it. The interval between
+ * two listings is at least the CPU time of the last one, multiplied by LIST_INTERVAL.
+ */
+#define LIST_INTERVAL		100
 
 /**
  * struct jetwatt_uprobes - the attached uprobes
@@ -55,12 +61,13 @@
  *	KNOWN_MAX
  * @only: if the BPF map followed is not used, id of the process to search; 0: search those of
  *	@cgroup
- * @next: key in the BPF map followed, or index in the list of the cgroup's processes, at which the
- *	next search continues
+ * @next: key in the BPF map followed, or index in @member, at which the next search continues
  * @searches: number of searches
  * @callbacks: uprobes on functions of the processes that libcuda calls
  * @cgroup: directory of the cgroup whose processes are searched, also those of the cgroups below
  *	it; NULL: no cgroup
+ * @member: ids of the processes of @cgroup when they were last listed; @members: their number
+ * @list_due_ns: time of the next listing
  */
 struct jetwatt_uprobes {
 	struct jetwatt_probe *probe;
@@ -73,6 +80,9 @@ struct jetwatt_uprobes {
 	struct jetwatt_callbacks *callbacks;
 	int nr_files, nr_links, nr_places;
 	char *cgroup;
+	uint32_t *member;
+	int members;
+	uint64_t list_due_ns;
 };
 
 int jetwatt_uprobes_possible(void)
@@ -276,22 +286,48 @@ static void search_followed(struct jetwatt_uprobes *u)
 	u->next = key;
 }
 
-/* Examine the next processes of the cgroup, of which at most SEARCHES_MAX may be searched for
- * libcuda. */
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* List the processes of the cgroup, unless the last listing is too recent. */
+static void list_cgroup(struct jetwatt_uprobes *u)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu_ns;
+
+	if (now < u->list_due_ns)
+		return;
+	free(u->member);
+	u->member = NULL;
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	u->members = jetwatt_process_cgroup_tree(u->cgroup, &u->member);
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	u->list_due_ns = now + LIST_INTERVAL * cpu_ns;
+}
+
+/*
+ * Examine the next processes of the cgroup, of which at most SEARCHES_MAX may be searched for
+ * libcuda. Between two listings, the listed processes are examined again, because they may load
+ * libcuda later. The list may then contain processes that have ended, which have no maps.
+ */
 static void search_cgroup(struct jetwatt_uprobes *u)
 {
-	uint32_t *tgids = NULL;
-	int n = jetwatt_process_cgroup_tree(u->cgroup, &tgids), searches = 0, i;
+	int searches = 0, n, i;
 
+	list_cgroup(u);
+	n = u->members;
 	for (i = 0; i < n && searches < SEARCHES_MAX; i++) {
-		uint32_t tgid = tgids[(u->next + i) % n];
+		uint32_t tgid = u->member[(u->next + i) % n];
 
 		searches += !has_library(u, tgid);
 		search_process(u, tgid);
 	}
 	if (n > 0)
 		u->next = (u->next + i) % n;
-	free(tgids);
 }
 
 void jetwatt_uprobes_search(struct jetwatt_uprobes *u)
@@ -385,6 +421,7 @@ void jetwatt_uprobes_free(struct jetwatt_uprobes *u)
 	jetwatt_callbacks_free(u->callbacks);
 	while (u->nr_links)
 		bpf_link__destroy(u->link[--u->nr_links]);
+	free(u->member);
 	free(u->cgroup);
 	free(u);
 }
