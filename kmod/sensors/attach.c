@@ -136,6 +136,34 @@ static struct jetwatt_sensor_chip *init_chip(const struct i2c_client *client,
 }
 
 /*
+ * Return: true if the kernel log does not yet say that the chip is not used. Every scan finds the
+ * chip again, so this function remembers the adapter number, address and model of reported chips.
+ * A scan finds at most JETWATT_CHIPS_MAX chips, so the table has room for all of them.
+ */
+static bool report_is_due(const struct i2c_client *client, const struct jetwatt_chip_ops *ops)
+{
+	/* Not locked, because jetwatt_chip_attach() has one caller at a time. */
+	static struct {
+		const struct jetwatt_chip_ops *ops;
+		int bus_nr;
+		u16 addr;
+	} reported[JETWATT_CHIPS_MAX];
+	static unsigned int next;
+	int bus_nr = i2c_adapter_id(client->adapter);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(reported); i++)
+		if (reported[i].ops == ops && reported[i].bus_nr == bus_nr &&
+		    reported[i].addr == client->addr)
+			return false;
+	i = next++ % ARRAY_SIZE(reported);
+	reported[i].ops = ops;
+	reported[i].bus_nr = bus_nr;
+	reported[i].addr = client->addr;
+	return true;
+}
+
+/*
  * Return: true if the adapter can read the chip's registers: each of two bytes, or of the width of
  * its voltages.
  */
@@ -149,8 +177,9 @@ static bool adapter_suffices(const struct i2c_client *client, const struct jetwa
 	if (i2c_check_functionality(client->adapter, I2C_FUNC_I2C) ||
 	    i2c_check_functionality(client->adapter, smbus))
 		return true;
-	dev_warn_once(&client->dev, "not used: the adapter cannot read registers of %u bytes\n",
-		      bytes);
+	if (report_is_due(client, ops))
+		dev_warn(&client->dev, "not used: the adapter cannot read registers of %u bytes\n",
+			 bytes);
 	return false;
 }
 

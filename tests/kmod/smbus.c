@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// guest: smp=1 icount overlay=tests/sim/boards/chip.dtso chip=ina228 modules="jetwatt-sim smbus_only=1;ina3221;jetwatt" timeout=60
+// guest: smp=1 icount overlay=tests/sim/boards/two-chips.dtso chip=ina228 modules="jetwatt-sim smbus_only=1;ina3221;jetwatt" timeout=60
 /*
  * Test chips on an i2c adapter that only supports SMBus, without reads of blocks. The INA3221 works,
- * because its registers are words. The INA228 has registers of 24 bits, so it must not be used.
+ * because its registers are words. The two INA228 have registers of 24 bits and must not be used.
  */
 #include "family.h"
 
 #include "kselftest_harness.h"
+
+#define BUS	"/sys/bus/i2c/devices/i2c-1/"
 
 FIXTURE(board) {
 	struct family f;
@@ -37,16 +39,16 @@ static void note_model(struct nlmsghdr *nlh, void *arg)
 		m->others++;
 }
 
-static bool in_kernel_log(const char *text)
+/* Return: number of messages in the kernel log that contain @text */
+static int messages(const char *text)
 {
-	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	bool found = false;
+	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC), found = 0;
 	char line[2048];
 	ssize_t n;
 
-	while (fd >= 0 && !found && (n = read(fd, line, sizeof(line) - 1)) > 0) {
+	while (fd >= 0 && (n = read(fd, line, sizeof(line) - 1)) > 0) {
 		line[n] = '\0';
-		found = strstr(line, text);
+		found += strstr(line, text) != NULL;
 	}
 	close(fd);
 	return found;
@@ -59,7 +61,16 @@ TEST_F(board, chip_with_wide_registers_is_not_used)
 	ASSERT_EQ(0, dump(&self->f, request(&self->f, JETWATT_CMD_CHIP_GET), note_model, &m));
 	EXPECT_EQ(1, m.ina3221);
 	EXPECT_EQ(0, m.others);
-	EXPECT_TRUE(in_kernel_log("the adapter cannot read registers of 3 bytes"));
+}
+
+/* A new device on the bus causes a scan, which finds the same chips again. */
+TEST_F(board, unused_chips_are_reported_once_each)
+{
+	ASSERT_EQ(0, write_file(BUS "new_device", "dummy 0x60"));
+	sleep_ms(300);
+	ASSERT_EQ(0, write_file(BUS "delete_device", "0x60"));
+	EXPECT_EQ(1, messages("1-0041: not used: the adapter cannot read registers of 3 bytes"));
+	EXPECT_EQ(1, messages("1-0044: not used: the adapter cannot read registers of 3 bytes"));
 }
 
 TEST_F(board, words_are_read_one_by_one)
