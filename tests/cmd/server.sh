@@ -4,7 +4,7 @@
 # Test optimize --latency, which chooses a mode and a minibatch size for a server, and profile
 # --strategy.
 . "${0%/*}/common.inc"
-plan 10
+plan 11
 
 knobs > "$T/before"
 cat > "$T/modes.csv" << EOF
@@ -67,6 +67,17 @@ run jetwatt optimize --power 24W --latency 90ms --arrival 150Hz --batch 4 --mode
 	--dry-run -p $serve
 exits 0 && shows "minibatches of 4" "board is back in its previous mode" && as_before "$T/before"
 result $? "optimize --latency --dry-run for a running server"
+awk -F, 'NR == 1 || !seen[$5]++' "$T/rows.csv" > "$T/sizes.csv"
+cp "$T/sizes.csv" "$T/more.csv"
+run jetwatt optimize --power 24W --latency 90ms --arrival 150Hz --batch 4 --modes "$T/modes.csv" --most 6 \
+	--dry-run -o "$T/more.csv" -p $serve
+exits 0 && as_before "$T/before" && awk -F, 'FNR == 1 { file++; ok = $5 == "batch"; next }
+	file == 1 { old[$0] = 1; other += $5 != 4; next } $0 in old { kept++; delete old[$0]; next }
+	{ n++; wrong += $5 != 4 }
+	END { for (row in old) print "# lost: " row
+	      print "# " kept + 0 " rows kept, " n + 0 " new, " wrong + 0 " of them not of size 4"
+	      exit !(ok && other && !length(old) && n && !wrong) }' "$T/sizes.csv" "$T/more.csv"
+result $? "optimize --latency --batch 4 -o FILE: rows of other sizes stay, new rows have size 4"
 kill $serve
 
 train > /dev/null 2>&1 &
