@@ -17,7 +17,7 @@ import jetwatt
 
 TRUTH_FD = 3           # python.sh opens the truth, which only root may open
 NOBODY = 65534
-RATE_HZ = 800          # at most, with the bus of python.sh
+RATE_HZ = 1000         # at most, with the bus of python.sh
 NAMESPACES = "user", "mnt", "pid", "net", "ipc", "uts"
 # The line of doc/recipes.md. --rootfs takes the place of an image, the descriptor is that of the truth,
 # and the default network would need slirp4netns and /dev/net/tun.
