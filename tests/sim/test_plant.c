@@ -9,14 +9,28 @@
 #include "gpu_uapi.h"
 #include "kselftest_harness.h"
 
-FIXTURE(plant) { pid_t job; };
-
 static pid_t train(void)
 {
 	char *argv[] = { "/bin/train", NULL };
 
 	return start(argv);
 }
+
+/* End the process @job, unless it is 0, and restore the board's defaults. */
+static void restore(pid_t job)
+{
+	if (job > 0)
+		end(job, SIGKILL);
+	put(GPU "max_freq", "1300500000");
+	put(EMC, "9223372036854775807");
+	put(PARAM "noise_time", "12");
+	put(PARAM "noise_power", "4");
+	/* Wait until the power of the board has settled after the end of the job. */
+	sleep_us(4000000);
+}
+
+/* A board on which a training job has run for 5 s. */
+FIXTURE(plant) { pid_t job; };
 
 FIXTURE_SETUP(plant)
 {
@@ -25,17 +39,17 @@ FIXTURE_SETUP(plant)
 	sleep_us(5000000);	/* until the first minibatch and settling are over */
 }
 
-FIXTURE_TEARDOWN(plant)
-{
-	if (self->job > 0)
-		end(self->job, SIGKILL);
-	put(GPU "max_freq", "1300500000");
-	put(EMC, "9223372036854775807");
-	put(PARAM "noise_time", "12");
-	put(PARAM "noise_power", "4");
-	/* Wait until the power of the board has settled after the end of the job. */
-	sleep_us(4000000);
-}
+FIXTURE_TEARDOWN(plant) { restore(self->job); }
+
+/*
+ * A board without a job, for the cases that start their own work: they save the time until a
+ * training job has settled. A case that sets @job has that process ended.
+ */
+FIXTURE(idle) { pid_t job; };
+
+FIXTURE_SETUP(idle) { self->job = 0; }
+
+FIXTURE_TEARDOWN(idle) { restore(self->job); }
 
 TEST_F_TIMEOUT(plant, minibatches_last_and_draw_what_the_mode_means, 90)
 {
@@ -282,15 +296,13 @@ TEST_F(plant, a_killed_job_leaves_an_idle_board)
 	EXPECT_EQ(n, minibatches_since(0).n);
 }
 
-TEST_F(plant, delays_of_a_job_do_not_add_up)
+TEST_F(idle, delays_of_a_job_do_not_add_up)
 {
 	struct sim_load load = { .permille = 1000 };
 	int i, fd = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
 	double want, t;
 	struct minibatches m;
 
-	end(self->job, SIGTERM);
-	self->job = 0;
 	put(PARAM "noise_time", "0");
 	ASSERT_GE(fd, 0);
 	sleep_us(100000);
@@ -317,15 +329,13 @@ TEST_F(plant, delays_of_a_job_do_not_add_up)
  * If a job loads its data itself, loading begins only with its request, so the time for loading
  * adds to that of the minibatch.
  */
-TEST_F(plant, loading_on_demand_adds_to_the_minibatch)
+TEST_F(idle, loading_on_demand_adds_to_the_minibatch)
 {
 	struct sim_load load = { .permille = 1000, .now = 1 };
 	int i, fd = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
 	double want, t;
 	struct minibatches m;
 
-	end(self->job, SIGTERM);
-	self->job = 0;
 	put(PARAM "noise_time", "0");
 	ASSERT_GE(fd, 0);
 	sleep_us(100000);
@@ -433,15 +443,13 @@ static double kernels_since(double t_ns)
 	return sum / n;
 }
 
-TEST_F_TIMEOUT(plant, kernels_last_and_draw_what_the_roofs_say, 90)
+TEST_F_TIMEOUT(idle, kernels_last_and_draw_what_the_roofs_say, 90)
 {
 	static const struct { char *flop, *bytes; } work[] = {
 		{ "1e9", "3e9" }, { "8e10", "1e7" }, { "5e10", "1.5e9" },
 	};
 	double flop_s, byte_s, eps_flop, eps_mem, pi0;
 
-	end(self->job, SIGKILL);
-	self->job = 0;
 	ASSERT_EQ(0, put(GPU "max_freq", "930750000"));
 	ASSERT_EQ(1, roofs(&flop_s, &byte_s, &eps_flop, &eps_mem, &pi0));
 	for (size_t i = 0; i < sizeof(work) / sizeof(work[0]); i++) {
@@ -469,13 +477,12 @@ TEST_F_TIMEOUT(plant, kernels_last_and_draw_what_the_roofs_say, 90)
 	}
 }
 
-TEST_F(plant, many_launches_take_time_of_the_cpu)
+TEST_F(idle, many_launches_take_time_of_the_cpu)
 {
 	static const char *const khz[] = { "2201600", "1113600" };
 	char *argv[] = { "/bin/kernels", "2e9", "2e8", "2000", NULL };
 	double s[2];
 
-	end(self->job, SIGKILL);
 	put(PARAM "noise_time", "0");
 	self->job = start(argv);
 	ASSERT_GT(self->job, 0);
@@ -492,7 +499,7 @@ TEST_F(plant, many_launches_take_time_of_the_cpu)
 	}
 }
 
-TEST_F(plant, invalid_work_is_refused)
+TEST(invalid_work_is_refused)
 {
 	struct sim_kernel nothing = { .flop = 0 }, heavy = { .flop = SIM_KERNEL_MAX + 1 },
 			  many = { .flop = 1, .launches = SIM_LAUNCHES_MAX + 1 };
