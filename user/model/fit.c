@@ -18,9 +18,7 @@
 #include "model/cross_device.h"
 
 /* Share of the particles in a prediction from 1 to JETWATT_PARTICLES_ROWS rows, without and with a prediction
- * by the weighted sum of at most FEW_REFERENCES references; more references foretell a workload better than
- * particles do. */
-#define FEW_REFERENCES	2
+ * by the weighted sum of the references. */
 static const double few_share[2][JETWATT_PARTICLES_ROWS] = {
 	{ 1, 1, 1, 1, 0.7, 0.4, 0.2 }, { 1, 1, 0.7, 0.5, 0.3, 0.2, 0.1 },
 };
@@ -128,7 +126,6 @@ static int fit_particles(struct jetwatt_model *m, const struct jetwatt_row *row,
 			 const struct jetwatt_prior *prior, uint64_t seed)
 {
 	struct jetwatt_particle_prior time, power;
-	size_t refs = 0;
 	int err;
 
 	if (!n || n > JETWATT_PARTICLES_ROWS)
@@ -138,11 +135,7 @@ static int fit_particles(struct jetwatt_model *m, const struct jetwatt_row *row,
 			return 0;
 	jetwatt_prior_of_particles(prior, &jetwatt_time_form, &time);
 	jetwatt_prior_of_particles(prior, &jetwatt_power_form, &power);
-	if (m->like)
-		refs = jetwatt_transfer_count(jetwatt_transferred_by(m->like));
-	if (refs > FEW_REFERENCES)
-		return 0;
-	m->few_share = few_share[refs > 0][n - 1];
+	m->few_share = few_share[m->like != NULL][n - 1];
 	err = jetwatt_particles_fit(&m->few, row, n, &time, &power, seed);
 	/* Without particles, the surfaces predict alone. */
 	return err == -EDOM ? 0 : err;
