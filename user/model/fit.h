@@ -27,8 +27,6 @@
  * @nr_transferred: number of transferred rows
  * @like: prediction by a weighted sum of the references (transfer.h); NULL: not used
  * @trust: weight of the references' prediction @like in the mixture, 0 to 1, for time and for power
- * @few: prediction from few rows (particles.h); NULL: not used
- * @few_share: weight of the prediction @few in the mixture, 0 to 1
  */
 struct jetwatt_model {
 	struct jetwatt_surface *time, *power;
@@ -38,8 +36,6 @@ struct jetwatt_model {
 	size_t nr_transferred;
 	struct jetwatt_transferred *like;
 	double trust[2];
-	struct jetwatt_particles *few;
-	double few_share;
 };
 
 /* Return: 1 if all rows have the same minibatch size, else 0. */
@@ -94,12 +90,6 @@ struct jetwatt_cross_device;
  */
 int jetwatt_prior_mix_references(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n,
 		       struct jetwatt_model *m);
-struct jetwatt_particle_prior;
-
-/* Set @out to the default prior of @form, and to one that the references of @p suggest, if there are any.
- * @p may be NULL. */
-void jetwatt_prior_of_particles(const struct jetwatt_prior *p, const struct jetwatt_form *form,
-				struct jetwatt_particle_prior *out);
 /*
  * Return: 1 if the references of @p cover the range of every knob from @lo to @hi, up to a factor
  * of 1.5; else 0.

@@ -24,9 +24,9 @@
  * the mode; in a measured mode, if above ENOUGH and WORTH_HERE times the best new mode's. */
 #define WORTH		0.3
 #define WORTH_HERE	0.1
-/* Number of modes of the initial design; 1 for training, which particles.h predicts from few rows. */
+/* Number of modes of the initial design. */
 #define OPENING		2
-/* Except for training, from this number of modes on, the ends of the range of cores come first. */
+/* From this number of modes on, the ends of the range of cores that lack a mode come first. */
 #define BOTH_ENDS	3
 /* Largest number of minibatch sizes that are queued when a mode is chosen. */
 #define SIZES		3
@@ -381,7 +381,7 @@ static int bayes_choose(struct bayes *s, const struct jetwatt_observed *k,
 	double ok = 0, range[2] = { 0, 0 };
 
 	bayes_set_incumbent(s, k, q, &inc);
-	if (k->kind != JETWATT_SLICE_TRAIN && modes >= BOTH_ENDS && !bayes_skip_design(s, k))
+	if (modes >= BOTH_ENDS && !bayes_skip_design(s, k))
 		missing = jetwatt_observed_ends_missing(k, s->seen, range);
 	for (size_t i = 0; i < k->n; i++) {
 		struct jetwatt_acquisition *best = k->fresh[i] ? &here : &top;
@@ -414,8 +414,8 @@ static int bayes_choose(struct bayes *s, const struct jetwatt_observed *k,
 static int bayes_next(void *state, const struct jetwatt_observed *k,
 		      const struct jetwatt_slice_query *q, size_t most, struct jetwatt_cell *next)
 {
-	size_t modes, opening = k->kind == JETWATT_SLICE_TRAIN ? 1 : OPENING;
 	struct bayes *s = state;
+	size_t modes;
 	int err = 0;
 
 	if (!k->measured) {
@@ -430,7 +430,7 @@ static int bayes_next(void *state, const struct jetwatt_observed *k,
 		bayes_count_miss(s, k);
 		modes = jetwatt_observed_modes(k, s->seen);
 		err = bayes_fit(s, k, q);
-		if (!err && modes < opening && !bayes_skip_design(s, k))
+		if (!err && modes < OPENING && !bayes_skip_design(s, k))
 			err = k->modes < most ? bayes_initial_design(s, k, q, modes) : 1;
 		else if (!err)
 			err = bayes_choose(s, k, q, most, modes);
