@@ -213,7 +213,8 @@ static const struct i2c_algorithm algorithm = {
 	.functionality = functionality,
 };
 
-/* Clocks of Tegra194's and Tegra234's controllers: set_timing of drivers/i2c/busses/i2c-tegra.c. */
+/* Clocks of Tegra194's and later controllers: the clk_divisor members of tegra194_i2c_hw in mainline's
+ * drivers/i2c/busses/i2c-tegra.c. */
 static bool is_rate(u32 hz)
 {
 	return hz == I2C_MAX_STANDARD_MODE_FREQ || hz == I2C_MAX_FAST_MODE_FREQ ||
