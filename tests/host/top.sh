@@ -25,7 +25,7 @@ export LC_ALL=C
 tab=$'\t'
 # Search in the output of a terminal with UTF-8.
 utf8() { LC_ALL=C.UTF-8 grep "$@"; }
-echo 1..20
+echo 1..23
 build/make-trace $d/run.jwt seed=5 n=200 > $d/truth
 all="--replay $d/run.jwt --speed 100000"
 
@@ -72,6 +72,15 @@ check "a job with two phases: a line for each, with its J, ms and minibatches pe
 	"grep -qE '^4711 +train --made .up. +[0-9.]+ +[0-9]+ %' $d/out &&
 	 grep -q 'no process on the GPU' $d/out && grep -qE '^ +phase 1 +1\.3[0-9]* +(79|80|81)[.0-9]* +(8|9|1[01])' $d/out &&
 	 grep -qE '^ +phase 2 +0\.(39|4[01])[0-9]* +2[345][.0-9]* +[345]' $d/out && ! grep -q '.\{81\}' $d/out"
+build/make-trace $d/units.jwt n=200 units=7 > $d/truth
+screen 80x24 3,show,key:q --replay $d/units.jwt --speed 100000
+check "the counter of a trace: J and ms per token, and tokens per second" \
+	"grep -qE '^per +token +0\.1(8|9|20)[0-9]* +11\.[34][0-9]* +8[78](\.[0-9])?$' $d/out && grep -q '^4711' $d/out && ! grep -q '.\{81\}' $d/out"
+screen 80x24 1,key:-,key:-,1,show,key:q --replay $d/units.jwt --speed 100000
+check "a window with fewer than two readings: none counted" "grep -qE '^per +token +none counted in 1 s' $d/out"
+build/jetwatt top --replay $d/units.jwt --per token=$d/tokens > $d/out 2>&1 < /dev/null
+status=$?
+check "--per with --replay is refused" "[ $status = 2 ] && grep -q -- '--per cannot be combined' $d/out && grep -q 'why: a replay shows' $d/out"
 build/make-trace $d/orphan.jwt n=200 orphan=1 > $d/truth
 screen 80x24 2,show,key:q --replay $d/orphan.jwt --speed 100000
 check "a rail without a known parent is not said to be in another rail" \

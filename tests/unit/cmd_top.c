@@ -4,6 +4,7 @@
 
 #include "../../user/cmd/top/collect.c"
 #include "../../user/cmd/top/history.c"
+#include "../../user/cmd/top/units.c"
 
 #define SAMPLES	41
 #define STEP_NS	100000000ull	/* 10 Hz: fewer samples than the chart has values */
@@ -113,6 +114,85 @@ TEST(series_without_values_are_not_shown)
 	top.now_ns = 1;
 	jetwatt_top_history(&top, &w);
 	EXPECT_EQ(0, top.nr_series);
+}
+
+static struct jetwatt_units units = { .unit = { { .name = "token" }, { .name = "other", .source = 1 } }, .nr = 2,
+				      .sources = 2 };
+static struct jetwatt_top_counters counters;
+
+/* Read the counter "token" at a time in s after the first sample. */
+static void reading(double s, double value)
+{
+	uint64_t ns = 1 + (uint64_t)(s * 1e9);
+
+	jetwatt_top_count(&counters, &units, &(struct jetwatt_unit_reading){
+		.begin_ns = ns - 1000, .end_ns = ns + 1000, .value = { value, 1e9 } });
+}
+
+/* 20 W for 10 s. */
+static void powered(struct jetwatt_session *w, struct jetwatt_power *p, double window_s)
+{
+	for (int i = 0; i <= 100; i++)
+		p[i] = (struct jetwatt_power){ .time_ns = 1 + i * STEP_NS, .nr = 1, .uw = { 20000000 }, .valid = 1 };
+	w->power = p;
+	w->nr_power = 101;
+	w->nr_total = 1;
+	memset(&top, 0, sizeof(top));
+	top.now_ns = p[100].time_ns;
+	top.window_s = window_s;
+	jetwatt_top_units(&top, w, &counters, &units);
+}
+
+TEST(energy_per_unit_between_the_readings_in_the_window)
+{
+	static struct jetwatt_power power[101];
+	static struct jetwatt_session w;
+
+	memset(&counters, 0, sizeof(counters));
+	for (int s = 1; s < 10; s++)
+		reading(s, s < 6 ? 1000 + 10 * s : 50 * s);
+	/* A value that is missing, and a reading after the last sample. */
+	reading(9.5, NAN);
+	reading(10.5, 1e6);
+	powered(&w, power, 4);
+	EXPECT_EQ(2, top.nr_units);
+	EXPECT_STREQ("token", top.unit[0].name);
+	/* Readings at 6, 7, 8 and 9 s: 150 units in 3 s. */
+	EXPECT_GT(1e-3, fabs(top.unit[0].cost.joule - 60.0 / 150));
+	EXPECT_GT(1e-3, fabs(top.unit[0].cost.ms - 20));
+	EXPECT_GT(1e-3, fabs(top.unit[0].cost.per_s - 50));
+	/* The other counter has no reading: its source was not read. */
+	EXPECT_STREQ("other", top.unit[1].name);
+	EXPECT_EQ(0, top.unit[1].cost.ms);
+	/* One reading. */
+	powered(&w, power, 1.5);
+	EXPECT_EQ(0, top.unit[0].cost.ms);
+	/* The program restarts after 5 s: 40 units before, 300 after, and 150 more. */
+	powered(&w, power, 64);
+	EXPECT_GT(1e-3, fabs(top.unit[0].cost.per_s - (40 + 300 + 150) / 8.0));
+}
+
+TEST(counter_that_stands_still_has_no_figures)
+{
+	static struct jetwatt_power power[101];
+	static struct jetwatt_session w;
+
+	memset(&counters, 0, sizeof(counters));
+	for (int s = 1; s < 10; s++)
+		reading(s, 70);
+	powered(&w, power, 64);
+	EXPECT_EQ(0, top.unit[0].cost.joule);
+	EXPECT_EQ(0, top.unit[0].cost.ms);
+}
+
+TEST(latest_readings_are_kept)
+{
+	memset(&counters, 0, sizeof(counters));
+	for (int s = 0; s < 1000; s++)
+		reading(s, s);
+	EXPECT_LE(JETWATT_TOP_READINGS / 2, counters.of[0].n);
+	EXPECT_EQ(999, counters.of[0].units[counters.of[0].n - 1]);
+	EXPECT_EQ(998, counters.of[0].units[counters.of[0].n - 2]);
 }
 
 TEST_HARNESS_MAIN

@@ -137,9 +137,16 @@ static void draw_jobs(const struct jetwatt_top *t, int y, int last)
 		}
 	}
 	if (y <= last)
-		mvprintw(y, 0, "%-8s %-22s %29s %7.2f %3.0f %%", "-", "no process on the GPU", "",
+		mvprintw(y++, 0, "%-8s %-22s %29s %7.2f %3.0f %%", "-", "no process on the GPU", "",
 			 fmax(t->rest_w, 0),
 			 t->total_w > 0 ? 100 * fmax(t->rest_w, 0) / t->total_w : 0);
+	for (int i = 0; i < t->nr_units && y <= last; i++, y++) {
+		mvprintw(y, 0, "%-8s %-22.22s ", "per", t->unit[i].name);
+		if (t->unit[i].cost.ms > 0)
+			draw_phase(&t->unit[i].cost, y);
+		else
+			mvprintw(y, 32, "none counted in %.0f s", t->window_s);
+	}
 }
 
 /* Return: number of lines that the jobs need, without their heading and the line of the power that
@@ -195,12 +202,13 @@ static void draw_help(int y)
 	mvaddstr(++y, 0, "(RAIL    not part of the total: supplied by another rail, or not counted");
 	mvaddstr(++y, 0, "|        a minibatch ended in this column of the chart; + several");
 	mvaddstr(++y, 0, "~ W      estimate: another process used the GPU at the same time");
+	mvaddstr(++y, 0, "per      J and ms per unit that a program counts, and units per second (--per)");
 }
 
 static void draw_power(const struct jetwatt_top *t, const struct jetwatt_session *w,
 		       const struct jetwatt_top_view *view)
 {
-	int lines = job_lines(t) + 1, rows = LINES - 8 - w->nr_rails - (lines > 2 ? lines : 2), y;
+	int lines = job_lines(t) + 1 + t->nr_units, rows = LINES - 8 - w->nr_rails - (lines > 2 ? lines : 2), y;
 
 	rows = rows > CHART_ROWS_MAX ? CHART_ROWS_MAX : rows;
 	y = draw_rails(t, w, view, 3, LINES - 2);

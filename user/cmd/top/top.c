@@ -18,6 +18,8 @@
 #include "cmd/verbs.h"
 #include "measure/connect.h"
 #include "measure/replay.h"
+#include "measure/unit_reader.h"
+#include "measure/unit_record.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -25,18 +27,20 @@
 #define WINDOW_S	4
 #define LABEL_COLUMNS	10
 
-enum { BUDGET = JETWATT_ARGS_LONG, RATE, REPLAY, SPEED, TEGRASTATS, INTERVAL };
+enum { BUDGET = JETWATT_ARGS_LONG, RATE, REPLAY, SPEED, TEGRASTATS, INTERVAL, PER };
 
 struct top_input {
 	struct jetwatt_args args;
 	const char *replay;
 	double budget_w, rate_hz, speed, interval_ms;
 	int tegrastats;
+	struct jetwatt_units units;
 };
 
 static const struct argp_option options[] = {
 	{ "budget", BUDGET, "WATTS", 0, "Show the total power relative to this budget", 0 },
 	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the rate set in the module, else the highest possible one", 0 },
+	{ "per", PER, "NAME=SOURCE", 0, "Show energy and time per unit of a counter of a program, for example token=URL#METRIC; see jetwatt-stat(1)", 0 },
 	{ "replay", REPLAY, "TRACE", 0, "Show a recorded run instead of this board", 0 },
 	{ "speed", SPEED, "FACTOR", 0, "Speed of the replay relative to the recording; default: 1", 0 },
 	{ "tegrastats", TEGRASTATS, NULL, 0, "Print lines as tegrastats does to standard output, until SIGINT or SIGTERM", 0 },
@@ -67,7 +71,14 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 	case INTERVAL:
 		in->interval_ms = jetwatt_args_quantity("--interval", arg, "ms", 10, 3.6e6);
 		break;
+	case PER:
+		jetwatt_units_option(&in->units, arg);
+		break;
 	case ARGP_KEY_END:
+		if (in->units.nr && (in->replay || in->tegrastats))
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, in->replay ?
+					       "a replay shows the counters that the trace contains" : NULL, NULL,
+					       "--per cannot be combined with --replay or --tegrastats"));
 		if (in->tegrastats && in->replay)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "jetwatt export --format tegrastats TRACE",
@@ -82,10 +93,14 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Source of the data on the screen: a board or a trace. */
+/* Source of the data on the screen: a board or a trace. @units, @counters: counters of work units;
+ * @reader: reads those of a running program. */
 struct source {
 	struct jetwatt_session live, *session;
 	struct jetwatt_replay replay;
+	struct jetwatt_units *units;
+	struct jetwatt_unit_reader reader;
+	struct jetwatt_top_counters counters;
 	struct jetwatt_board *board;
 	double speed, behind_s;
 	int over;
@@ -133,6 +148,51 @@ static int open_live(struct source *s, const struct top_input *in)
 		return JETWATT_EXIT_FAILED;
 	s->live.begun_ns = jetwatt_clock_ns();
 	return 0;
+}
+
+/* Store a reading of the counters in a trace. */
+static void on_counts(const struct jetwatt_trace_counts *c, void *arg)
+{
+	struct source *s = arg;
+	struct jetwatt_unit_reading one;
+
+	if (jetwatt_unit_record_reading(s->units, c, &one))
+		jetwatt_top_count(&s->counters, s->units, &one);
+}
+
+static int open_replay(struct source *s, const struct top_input *in)
+{
+	int err = jetwatt_replay_open(&s->replay, in->replay);
+
+	s->session = &s->replay.session;
+	s->session->arg = s;
+	s->units = &s->replay.units;
+	s->replay.on_counts = on_counts;
+	return err;
+}
+
+/* Begin to read the counters of --per. Return: exit code. */
+static int open_counters(struct source *s, struct top_input *in)
+{
+	int err = jetwatt_units_resolve(&in->units);
+
+	s->units = &in->units;
+	if (err || !in->units.nr)
+		return err;
+	err = jetwatt_unit_reader_start(&s->reader, s->units);
+	return !err ? 0 : jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					       "--per: cannot read the counters");
+}
+
+static void store_readings(struct source *s)
+{
+	struct jetwatt_unit_reading one;
+	uint64_t busy;
+
+	while (s->reader.running && jetwatt_unit_reader_next(&s->reader, &one, &busy)) {
+		jetwatt_unit_reader_drop(&s->reader);
+		jetwatt_top_count(&s->counters, s->units, &one);
+	}
 }
 
 /* Replay as much of the trace as @ms of real time correspond to at the given speed. Return: 0, exit
@@ -250,6 +310,8 @@ static int top_loop(struct source *s, const struct top_input *in)
 		if (jetwatt_top_gather(&top, w, window_s, COLS - LABEL_COLUMNS,
 				       in->replay ? traced_name : live_name, &s->replay))
 			continue;
+		store_readings(s);
+		jetwatt_top_units(&top, w, &s->counters, s->units);
 		jetwatt_top_sort(&top, view.order);
 		if (view.page == JETWATT_TOP_HISTORY)
 			jetwatt_top_history(&top, w);
@@ -279,10 +341,10 @@ int jetwatt_cmd_top(int argc, char **argv)
 	s.replay.fd = -1;
 	s.speed = in.speed;
 	if (in.replay) {
-		err = jetwatt_replay_open(&s.replay, in.replay);
-		s.session = &s.replay.session;
+		err = open_replay(&s, &in);
 	} else {
 		err = open_live(&s, &in);
+		err = err ? err : open_counters(&s, &in);
 	}
 	if (!err && in.tegrastats)
 		err = jetwatt_top_tegrastats(s.session, in.interval_ms > 0 ? in.interval_ms * 1e-3 : 1, stdout);
@@ -290,6 +352,9 @@ int jetwatt_cmd_top(int argc, char **argv)
 		err = top_loop(&s, &in);
 	if (in.replay)
 		jetwatt_replay_close(&s.replay);
+	if (s.reader.units)
+		jetwatt_unit_reader_free(&s.reader);
+	jetwatt_units_forget(&in.units);
 	jetwatt_session_close(&s.live);
 	jetwatt_board_close(s.board);
 	return err;

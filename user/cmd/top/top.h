@@ -9,12 +9,15 @@
 #include <stdio.h>
 
 #include "measure/session.h"
+#include "measure/unit_counter.h"
 #include "minibatch/phases.h"
 
 #define JETWATT_TOP_JOBS	16
 #define JETWATT_TOP_COLUMNS	240
 /* Maximum height of a line chart. */
 #define JETWATT_TOP_ROWS	4
+/* Maximum number of readings of a counter that are stored; one is read each second. */
+#define JETWATT_TOP_READINGS	256
 #define JETWATT_TOP_SERIES	(JETWATT_KNOBS + JETWATT_TELEMETRY_SLOTS)
 
 /* Numbers of the colours; enum values are those of ncurses' colour pairs. */
@@ -52,6 +55,30 @@ struct jetwatt_top_job {
 };
 
 /**
+ * struct jetwatt_top_unit - a counter of work units in the window
+ * @name: name of one unit
+ * @cost: energy of the total and time per unit, and units per second, between the first and the last
+ *	reading in the window; 0: fewer than two readings, or no unit
+ */
+struct jetwatt_top_unit {
+	char name[JETWATT_UNIT_NAME_LEN];
+	struct jetwatt_top_phase cost;
+};
+
+/**
+ * struct jetwatt_top_counters - the latest readings of the counters
+ * @of: for each counter, the times and the units since the first reading of its @n latest readings, and
+ *	the @value of the last one
+ */
+struct jetwatt_top_counters {
+	struct jetwatt_top_counter {
+		uint64_t time_ns[JETWATT_TOP_READINGS];
+		double units[JETWATT_TOP_READINGS], value;
+		size_t n;
+	} of[JETWATT_UNITS_MAX];
+};
+
+/**
  * struct jetwatt_top_series - a clock or a telemetry series in the window
  * @title, @unit: name, and unit of the values; @unit is "" for a number
  * @now: the last value; @least, @most: lowest and highest value
@@ -75,6 +102,7 @@ struct jetwatt_top_series {
  * @column, @nr_columns: mean total power in each column of the chart, negative: no sample
  * @tick: for each column of the chart, number of minibatches that ended in it
  * @job, @nr_jobs: the processes, sorted by power, descending
+ * @unit, @nr_units: the counters of work units, see jetwatt_top_units()
  * @series, @nr_series: the clocks and telemetry that the board has, see jetwatt_top_history()
  */
 struct jetwatt_top {
@@ -86,6 +114,8 @@ struct jetwatt_top {
 	int tick[JETWATT_TOP_COLUMNS], nr_columns;
 	struct jetwatt_top_job job[JETWATT_TOP_JOBS];
 	int nr_jobs;
+	struct jetwatt_top_unit unit[JETWATT_UNITS_MAX];
+	int nr_units;
 	struct jetwatt_top_series series[JETWATT_TOP_SERIES];
 	int nr_series;
 };
@@ -104,6 +134,14 @@ struct jetwatt_top {
  */
 int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_session *w, double window_s, int columns,
 		       void (*name)(uint32_t pid, char *buf, size_t len, void *arg), void *arg);
+
+/* Store a reading of the counters @u. */
+void jetwatt_top_count(struct jetwatt_top_counters *c, const struct jetwatt_units *u,
+		       const struct jetwatt_unit_reading *r);
+
+/* Compute the figures of the counters @u, after jetwatt_top_gather(). */
+void jetwatt_top_units(struct jetwatt_top *t, const struct jetwatt_session *w,
+		       const struct jetwatt_top_counters *c, const struct jetwatt_units *u);
 
 /* Compute the series of the second page, after jetwatt_top_gather(). */
 void jetwatt_top_history(struct jetwatt_top *t, const struct jetwatt_session *w);
