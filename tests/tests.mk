@@ -123,7 +123,7 @@ $(B)/user.a: FORCE
 
 # --- other tests on the host -----------------------------------------------------
 host_tests := $(patsubst tests/host/%.c,build/host/%,$(wildcard tests/host/*.c))
-host-tests: $(host_tests) $(cuda) build/jobs/cutrain build/make-trace build/demo-report build/serve-metrics build/read-units
+host-tests: $(host_tests) $(cuda) build/jobs/cutrain build/jobs/llmserve build/make-trace build/demo-report build/serve-metrics build/read-units
 
 $(host_tests): build/host/%: tests/host/%.c build/libjetwatt.so build/sync.skel.h | $(kit)/complete
 	@mkdir -p $(@D) build/tests

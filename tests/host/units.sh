@@ -24,7 +24,7 @@ refused()
 # slowest: print the duration of the slowest reading, ms
 slowest() { awk '$3 == "ms" && $2 > m { m = $2 } END { print m + 0 }' $d/out; }
 
-echo 1..24
+echo 1..26
 reads 3.5 "token=$url/vllm#vllm:generation_tokens_total" "one=$url/vllm#vllm:generation_tokens_total{engine=\"0\"}"
 check "vLLM: sum over label sets, from the first request on" \
 	"grep -q 'token .* none: no such counter' $d/out && grep -q 'token .* value 1120' $d/out && grep -q 'one .* value 120' $d/out"
@@ -55,6 +55,19 @@ check "another protocol" "refused /garbage 'not in the Prometheus text format'"
 
 kill $server
 wait $server 2> /dev/null
+# A simulated server writes the number of generated tokens after each step to $d/times; each reading must be
+# one of these numbers. llama.cpp counts the tokens of a request at its end, of one request at a time here.
+for args in "llama 1 llamacpp:tokens_predicted_total" "vllm 4 vllm:generation_tokens_total"; do
+	# shellcheck disable=SC2086
+	set -- $args
+	LD_LIBRARY_PATH=build/cuda build/jobs/llmserve $1 --slots $2 --tokens $((500 * $2)) --idle 0.1 --times $d/times --listen 0 > $d/port &
+	server=$!
+	for _ in $(seq 100); do [ -s $d/port ] && break; sleep 0.1; done
+	reads 3 "token=http://127.0.0.1:$(sed 's/port //' $d/port)/metrics#$3"
+	wait $server
+	check "$1, $2 at once: its counter over loopback" \
+		"[ $? = 0 ] && awk 'NR == FNR { n[\$4] = 1; next } \$4 == \"value\" && \$5 { seen++; bad += !n[\$5] } END { exit !(seen > 1 && !bad) }' $d/times $d/out && grep -q 'token units [1-9]' $d/out"
+done
 check "no server: refused" "refused /llama 'Connection refused'"
 check "localhost, where only one of its addresses has a server" \
 	"python3 -c 'import socket; s = socket.create_server((\"127.0.0.1\", 0)); print(s.getsockname()[1], flush=True)

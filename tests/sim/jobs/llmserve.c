@@ -4,7 +4,7 @@
  * it makes up itself.
  *
  *   llmserve llama|vllm [--slots N] [--tokens N] [--seed N] [--idle S] [--wait block|spin]
- *                       [--draft N] [--times FILE] [--metrics FILE]
+ *                       [--draft N] [--times FILE] [--metrics FILE] [--listen PORT]
  *
  *   --slots N       requests at the same time, at most 64 (1)
  *   --tokens N      accept no request after this number of generated tokens (1000)
@@ -16,6 +16,8 @@
  *                   prompt tokens and generated tokens so far, and the operations and bytes of the step
  *   --metrics FILE  the server's counters as Prometheus text, after each step. llama.cpp counts the
  *                   tokens of a request when the request ends (server_metrics::on_prediction())
+ *   --listen PORT   serve the counters by HTTP at 127.0.0.1, for every path; 0: any free port. Prints
+ *                   "port N"
  *
  * After SIGUSR1, new requests have shorter prompts (llm_requests.h).
  *
@@ -43,13 +45,21 @@
 #include "frameworks.h"
 #include "llm_requests.h"
 
+#include <arpa/inet.h>
 #include <signal.h>
+#include <sys/socket.h>
 
 #define DRAFT		10	/* size of the model, relative to the draft model */
 #define DRAFT_US	60	/* time between two waits of the draft model: sampling */
 #define KERNELS		48
 #define DRAFT_KERNELS	27	/* of the draft model, which has 16 layers */
 #define HOST_US		900	/* time between two steps: sampling, network */
+
+/* The counters after the last step, which the thread of --listen reads. */
+static struct {
+	pthread_mutex_t lock;
+	long prompts, generated;
+} counted = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Sleep until the next request comes. */
 static void idle(void)
@@ -95,10 +105,19 @@ static void run_step(struct sim_cuda_work *w, long prompt)
 	call_cuda(w, graph ? 0 : KERNELS);
 }
 
-static void write_metrics(void)
+static void print_metrics(FILE *f)
 {
 	const char *p = serve.vllm ? "vllm" : "llamacpp";
 	const char *labels = serve.vllm ? "{model_name=\"m\",engine=\"0\"}" : "";
+	const char *generated = serve.vllm ? "generation_tokens_total" : "tokens_predicted_total";
+
+	fprintf(f, "# TYPE %s:prompt_tokens_total counter\n%s:prompt_tokens_total%s %ld\n", p, p, labels,
+		counted.prompts);
+	fprintf(f, "# TYPE %s:%s counter\n%s:%s%s %ld\n", p, generated, p, generated, labels, counted.generated);
+}
+
+static void write_metrics(void)
+{
 	char name[256];
 	FILE *f;
 
@@ -106,11 +125,66 @@ static void write_metrics(void)
 	f = fopen(name, "we");
 	if (!f)
 		fail(name, strerror(errno));
-	fprintf(f, "%s:prompt_tokens_total%s %ld\n", p, labels, serve.prompts);
-	fprintf(f, "%s:%s%s %ld\n", p, serve.vllm ? "generation_tokens_total" : "tokens_predicted_total", labels,
-		serve.counted);
+	print_metrics(f);
 	if (fclose(f) || rename(name, serve.metrics))
 		fail(serve.metrics, strerror(errno));
+}
+
+/* Answer one HTTP request. */
+static void answer(int fd)
+{
+	char request[4096], *body = NULL;
+	size_t got = 0, len = 0;
+	ssize_t n;
+	FILE *f;
+
+	do {
+		n = read(fd, request + got, sizeof(request) - 1 - got);
+		got += n > 0 ? (size_t)n : 0;
+		request[got] = '\0';
+	} while (n > 0 && !strstr(request, "\r\n\r\n"));
+	if (n <= 0)
+		return;
+	f = open_memstream(&body, &len);
+	if (!f)
+		fail("--listen", strerror(errno));
+	pthread_mutex_lock(&counted.lock);
+	print_metrics(f);
+	pthread_mutex_unlock(&counted.lock);
+	fclose(f);
+	dprintf(fd, "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: %zu\r\n"
+		"Connection: close\r\n\r\n%s", len, body);
+	free(body);
+}
+
+static void *answer_all(void *arg)
+{
+	int fd;
+
+	while ((fd = accept4(*(int *)arg, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+		answer(fd);
+		close(fd);
+	}
+	return NULL;
+}
+
+/* Serve the counters at a port, in a thread. */
+static void begin_metrics(const char *port)
+{
+	static int fd;
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(at);
+	pthread_t thread;
+
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&at, len) || listen(fd, 8) ||
+	    getsockname(fd, (struct sockaddr *)&at, &len))
+		fail("--listen", strerror(errno));
+	if (pthread_create(&thread, NULL, answer_all, &fd))
+		fail("--listen", "no thread");
+	printf("port %d\n", ntohs(at.sin_port));
+	fflush(stdout);
 }
 
 static void step(void)
@@ -126,6 +200,10 @@ static void step(void)
 		fprintf(times, "%llu %s %ld %ld %llu %llu\n", t.tv_sec * 1000000000ull + t.tv_nsec,
 			prompt ? "prefill" : "decode", serve.prompts, serve.generated, (unsigned long long)w.flop,
 			(unsigned long long)w.bytes);
+	pthread_mutex_lock(&counted.lock);
+	counted.prompts = serve.prompts;
+	counted.generated = serve.counted;
+	pthread_mutex_unlock(&counted.lock);
 	if (serve.metrics)
 		write_metrics();
 	usleep(HOST_US);
@@ -139,6 +217,8 @@ static void on_signal(int sig)
 
 int main(int argc, char **argv)
 {
+	const char *port = NULL;
+
 	if (argc < 2 || (strcmp(argv[1], "llama") && strcmp(argv[1], "vllm")))
 		fail(argc > 1 ? argv[1] : "PROGRAM", "no such program");
 	serve.vllm = !strcmp(argv[1], "vllm");
@@ -161,6 +241,8 @@ int main(int argc, char **argv)
 			opt.times = v;
 		else if (!strcmp(argv[i], "--metrics"))
 			serve.metrics = v;
+		else if (!strcmp(argv[i], "--listen"))
+			port = v;
 		else
 			fail(argv[i], "no such option");
 	}
@@ -171,6 +253,8 @@ int main(int argc, char **argv)
 		fail(opt.times, strerror(errno));
 	signal(SIGUSR1, on_signal);
 	begin_runtime();
+	if (port)
+		begin_metrics(port);
 	for (;;) {
 		if (accept_requests())
 			step();
