@@ -5,15 +5,26 @@
  */
 #include "out/export.h"
 
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "minibatch/phases.h"
 #include "out/metrics.h"
 
+/**
+ * struct metrics_state - sums over the minibatches
+ * @of: of each phase; [0]: of the training minibatches, which are those of a run with one phase
+ * @phases: number of phases so far
+ */
 struct metrics_state {
 	struct jetwatt_metrics m;
-	struct jetwatt_metrics_histogram joule, second;
-	double stall_s, gpu_s;
-	uint64_t grade[4];
+	struct metrics_phase {
+		struct jetwatt_metrics_histogram joule, second;
+		double stall_s, gpu_s;
+		uint64_t grade[4];
+	} of[JETWATT_PHASES_MAX + 1];
+	uint32_t phases;
 };
 
 static int metrics_begin(struct jetwatt_export *e, int open)
@@ -37,20 +48,29 @@ static int begin_plain(struct jetwatt_export *e)
 	return metrics_begin(e, 0);
 }
 
+static void add_minibatch(struct metrics_phase *p, const struct jetwatt_batch_bound *b,
+			  const struct jetwatt_export_cost *c)
+{
+	jetwatt_metrics_observe(&p->second, jetwatt_metrics_seconds, (b->end_ns - b->start_ns) * 1e-9);
+	if (c->uj >= 0)
+		jetwatt_metrics_observe(&p->joule, jetwatt_metrics_joules, c->uj * 1e-6);
+	p->stall_s += b->fetch_ns * 1e-9;
+	p->gpu_s += b->gpu_ns * 1e-9;
+	if (c->sd_uj >= 0)
+		p->grade[c->grade - 'A']++;
+}
+
 static void metrics_minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
 			      const struct jetwatt_export_cost *c)
 {
 	struct metrics_state *st = e->state;
 
-	if (b->kind != JETWATT_BATCH_TRAIN)
+	if (b->kind == JETWATT_BATCH_TRAIN)
+		add_minibatch(&st->of[0], b, c);
+	if (!b->phase || b->phase > JETWATT_PHASES_MAX)
 		return;
-	jetwatt_metrics_observe(&st->second, jetwatt_metrics_seconds, (b->end_ns - b->start_ns) * 1e-9);
-	if (c->uj >= 0)
-		jetwatt_metrics_observe(&st->joule, jetwatt_metrics_joules, c->uj * 1e-6);
-	st->stall_s += b->fetch_ns * 1e-9;
-	st->gpu_s += b->gpu_ns * 1e-9;
-	if (c->sd_uj >= 0)
-		st->grade[c->grade - 'A']++;
+	add_minibatch(&st->of[b->phase], b, c);
+	st->phases = b->phase > st->phases ? b->phase : st->phases;
 }
 
 /* Return: whether the rail is part of the total. A rail that is supplied by another one is part of
@@ -81,27 +101,56 @@ static void metrics_rails(struct jetwatt_export *e, const struct jetwatt_export_
 					       e->run->rail[r].label, s->rail_uj[r] * 1e-6);
 }
 
+/* Write a family with a counter of each phase. @at: offset of the counter in struct metrics_phase. */
+static void phase_counters(const struct jetwatt_metrics *m, const char *name, const char *help,
+			   const struct metrics_phase *p, uint32_t phases, size_t at)
+{
+	char total[64], number[12];
+
+	jetwatt_metrics_family(m, name, "counter", "seconds", help);
+	snprintf(total, sizeof(total), "%s_total", name);
+	for (uint32_t i = 0; i < phases; i++) {
+		snprintf(number, sizeof(number), "%u", i + 1);
+		jetwatt_metrics_sample(m, total, "phase", number, *(const double *)((const char *)&p[i] + at));
+	}
+}
+
+/* As phase_counters(), for a histogram. @bound: the upper bounds of its buckets. */
+static void phase_histograms(const struct jetwatt_metrics *m, const char *name, const char *unit,
+			     const char *help, const double *bound, const struct metrics_phase *p,
+			     uint32_t phases, size_t at)
+{
+	char number[12];
+
+	jetwatt_metrics_family(m, name, "histogram", unit, help);
+	for (uint32_t i = 0; i < phases; i++) {
+		snprintf(number, sizeof(number), "%u", i + 1);
+		jetwatt_metrics_histogram(m, name, "phase", number, bound,
+					  (const void *)((const char *)&p[i] + at));
+	}
+}
+
 static void metrics_minibatches(struct metrics_state *st)
 {
 	const struct jetwatt_metrics *m = &st->m;
+	uint32_t n = st->phases > 1 ? st->phases : 1;
+	const struct metrics_phase *p = &st->of[n > 1];
 
-	jetwatt_metrics_counter(m, "jetwatt_minibatch_stall_seconds", "seconds",
-				"Time of training minibatches until the GPU had work of the job", st->stall_s);
-	jetwatt_metrics_counter(m, "jetwatt_minibatch_gpu_seconds", "seconds",
-				"Time of training minibatches in which the GPU had work of the job", st->gpu_s);
+	phase_counters(m, "jetwatt_minibatch_stall_seconds",
+		       "Time of minibatches until the GPU had work of the job, by phase", p, n,
+		       offsetof(struct metrics_phase, stall_s));
+	phase_counters(m, "jetwatt_minibatch_gpu_seconds",
+		       "Time of minibatches in which the GPU had work of the job, by phase", p, n,
+		       offsetof(struct metrics_phase, gpu_s));
 	jetwatt_metrics_family(m, "jetwatt_minibatches_graded", "counter", NULL,
-			       "Training minibatches by the grade of their energy, A (most accurate) to D");
+			       "Minibatches of phase 1 by the grade of their energy, A (most accurate) to D");
 	for (int i = 0; i < 4; i++)
 		jetwatt_metrics_sample(m, "jetwatt_minibatches_graded_total", "grade",
-				       (const char[2]){ 'A' + i, '\0' }, st->grade[i]);
-	jetwatt_metrics_family(m, "jetwatt_minibatch_energy_joules", "histogram", "joules",
-			       "Energy per minibatch");
-	jetwatt_metrics_histogram(m, "jetwatt_minibatch_energy_joules", NULL, NULL,
-				  jetwatt_metrics_joules, &st->joule);
-	jetwatt_metrics_family(m, "jetwatt_minibatch_duration_seconds", "histogram", "seconds",
-			       "Time per minibatch");
-	jetwatt_metrics_histogram(m, "jetwatt_minibatch_duration_seconds", NULL, NULL,
-				  jetwatt_metrics_seconds, &st->second);
+				       (const char[2]){ 'A' + i, '\0' }, p->grade[i]);
+	phase_histograms(m, "jetwatt_minibatch_energy_joules", "joules", "Energy per minibatch, by phase",
+			 jetwatt_metrics_joules, p, n, offsetof(struct metrics_phase, joule));
+	phase_histograms(m, "jetwatt_minibatch_duration_seconds", "seconds", "Time per minibatch, by phase",
+			 jetwatt_metrics_seconds, p, n, offsetof(struct metrics_phase, second));
 }
 
 static void metrics_end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
