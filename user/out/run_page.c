@@ -138,9 +138,11 @@ int jetwatt_page_write(FILE *f, const struct jetwatt_page *p)
 		fputs("</p>\n", f);
 	}
 	if (p->nr_minibatches >= MINIBATCHES_MIN) {
-		fputs("<h2>Energy per minibatch</h2>\n", f);
+		const char *which = p->phases > 1 ? ", phase 1" : "";
+
+		fprintf(f, "<h2>Energy per minibatch%s</h2>\n", which);
 		err = jetwatt_page_spread(f, p);
-		fputs("<h2>Along the run</h2>\n", f);
+		fprintf(f, "<h2>Along the run%s</h2>\n", which);
 		jetwatt_page_drift(f, p);
 		jetwatt_page_split(f, p);
 		fputs("<p class='key'>", f);

@@ -55,6 +55,7 @@ struct jetwatt_page_figure {
  * @column, @nr_columns: power and clocks over time
  * @column_s: width of a column in s; the first one begins at 0
  * @minibatch, @nr_minibatches: minibatches that the figures are computed from, in order of time
+ * @phases: number of phases; if there are several, @minibatch has those of phase 1
  * @launched: 1: kernel launches were observed, so stall and GPU time are exact; 0: they are bounds
  * @bound_s, @nr_bounds: ends of all minibatches
  * @band, @nr_bands: alarms
@@ -69,7 +70,7 @@ struct jetwatt_page {
 	double column_s;
 	const struct jetwatt_page_minibatch *minibatch;
 	size_t nr_minibatches;
-	int launched;
+	int phases, launched;
 	const double *bound_s;
 	size_t nr_bounds;
 	const struct jetwatt_page_band *band;

@@ -359,7 +359,7 @@ int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct j
 	if (!column || !batch || !bound || !band || !g)
 		goto out;
 	for (int i = 0; i < m->bounds; i++)
-		if (m->bound[i].kind == JETWATT_BATCH_TRAIN)
+		if (m->bound[i].kind == JETWATT_BATCH_TRAIN || m->bound[i].phase)
 			bound[p.nr_bounds++] = (m->bound[i].end_ns - m->begun_ns) * 1e-9;
 	for (int i = 0; i < m->bounds; i++) {
 		double uj = jetwatt_run_energy_bound(m, &m->bound[i]);
@@ -371,6 +371,7 @@ int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct j
 				m->bound[i].fetch_ns * 1e-6, m->bound[i].gpu_ns * 1e-6 };
 	}
 	p.minibatch = batch;
+	p.phases = s->phases;
 	p.launched = s->launched;
 	columns_to_means(d, column, &p.nr_columns, &width_ns, r->session.samples);
 	p.column_s = width_ns * 1e-9;
