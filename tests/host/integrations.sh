@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Files for other projects' tools (doc/integrations): tests/python/zeus_backend.py and kepler.py, the
-# tests in the Alumet plugin's counters.rs, and the configurations of Prometheus and Alumet.
+# tests in the Alumet plugin's counters.rs, and the configurations of Prometheus and Alumet. With JTOP=DIR
+# (sources of jetson_stats), jtop's parser of tegrastats (tests/python/jtop.py).
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-integrations
 rm -rf $d
 . tests/host/check.inc
 export PYTHONPATH=user/python:tests/python
-echo 1..5
+echo 1..6
 check "the Zeus backend" "/usr/bin/python3 -B tests/python/zeus_backend.py"
 check "the configuration of Kepler" "/usr/bin/python3 -B tests/python/kepler.py"
 check "the configurations of Alumet are TOML" \
@@ -26,5 +27,13 @@ if command -v rustc > /dev/null; then
 else
 	n=$((n + 1))
 	echo "ok $n the Alumet plugin reads the counters # SKIP no rustc here"
+fi
+if [ -n "${JTOP-}" ]; then
+	build/make-trace $d/run.jwt n=1500 > $d/truth && build/jetwatt export -f tegrastats $d/run.jwt > $d/lines &&
+		build/jetwatt report --json $d/run.jwt > $d/report
+	check "jtop's parser reads the power of each rail within 1 %" "/usr/bin/python3 -B tests/python/jtop.py $d/lines $d/report"
+else
+	n=$((n + 1))
+	echo "ok $n jtop's parser reads the power of each rail within 1 % # SKIP no sources of jetson_stats in JTOP"
 fi
 exit $failed
