@@ -57,6 +57,8 @@ int sim_bwmgr_register(void)
 	int err = 0;
 	u32 i;
 
+	if (!sim_emc_capped_by("bwmgr"))
+		return 0;
 	pdev = platform_device_register_simple("bwmgr", PLATFORM_DEVID_NONE, NULL, 0);
 	if (IS_ERR(pdev)) {
 		err = PTR_ERR(pdev);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The simulated sensor chips: their table (SIM_PARTS), their interface to bus.c (struct sim_part),
- * the supply lines that they measure, and the state of the INA3221 and the INA238.
+ * The simulated sensor chips: their interface to bus.c (struct sim_part), the supply lines that they
+ * measure, and the state of the INA3221 and the INA238.
  *
  * A chip is evaluated lazily: a read or write at time t first calculates the results of the
  * conversions that have ended by t. Callers are serialised by the adapter's lock.
@@ -125,9 +125,7 @@ struct sim_part {
 	void (*write)(void *chip, u8 reg, u16 value, u64 t);
 };
 
-/* The models: NAME is in the file NAME.c (ina228: ina238.c), which defines sim_part_NAME. */
-#define SIM_PARTS(row)	row(ina3221) row(ina238) row(ina228) row(ina219)
-
+/* The models, sim_part_NAME. Kbuild finds the files that define them, and defines SIM_PARTS(row). */
 #define SIM_PART_DECLARE(name)	extern const struct sim_part sim_part_##name;
 SIM_PARTS(SIM_PART_DECLARE)
 

@@ -33,7 +33,6 @@ struct accelerator {
 };
 
 static struct accelerator accelerator[ACCELERATORS];
-static struct dentry *debug;
 static u64 top;		/* highest level of the clock, Hz; 0: no accelerator */
 
 static u64 rounded(u64 hz)
@@ -119,6 +118,7 @@ static int add(struct accelerator *a, u32 nr)
 
 int sim_dla_register(void)
 {
+	struct dentry *clock;
 	u32 i;
 	int err;
 
@@ -131,8 +131,8 @@ int sim_dla_register(void)
 		}
 	}
 	if (top) {
-		debug = debugfs_create_dir("nafll_dla0_core", sim_emc_firmware_clocks());
-		debugfs_create_file_unsafe("max_rate", 0444, debug, NULL, &max_rate_fops);
+		clock = debugfs_create_dir("nafll_dla0_core", sim_firmware_clocks());
+		debugfs_create_file_unsafe("max_rate", 0444, clock, NULL, &max_rate_fops);
 	}
 	return 0;
 }
@@ -141,8 +141,6 @@ void sim_dla_unregister(void)
 {
 	u32 i;
 
-	debugfs_remove_recursive(debug);
-	debug = NULL;
 	for (i = 0; i < ACCELERATORS; i++)
 		if (accelerator[i].pdev)
 			remove(&accelerator[i]);

@@ -38,7 +38,6 @@ static DEFINE_MUTEX(lock);	/* held while a cap and the clock that follows it cha
 static u64 clk_cap = S64_MAX;	/* Hz; S64_MAX: no cap */
 static unsigned long iso_cap;	/* as written; 0: no cap */
 static struct kobject *cap6, *cap5;
-static struct dentry *bpmp, *firmware_clocks;
 
 static u64 step_under(u64 hz)
 {
@@ -147,22 +146,13 @@ DEFINE_SHOW_ATTRIBUTE(possible_rates);
 
 static void firmware_files(void)
 {
-	struct dentry *debug, *emc;
+	struct dentry *clock = debugfs_create_dir("emc", sim_firmware_clocks());
 
-	bpmp = debugfs_create_dir("bpmp", NULL);
-	debug = debugfs_create_dir("debug", bpmp);
-	firmware_clocks = debugfs_create_dir("clk", debug);
-	emc = debugfs_create_dir("emc", firmware_clocks);
-	debugfs_create_file_unsafe("rate", 0444, emc, NULL, &rate_fops);
-	debugfs_create_file_unsafe("min_rate", 0444, emc, NULL, &min_rate_fops);
-	debugfs_create_file_unsafe("max_rate", 0444, emc, NULL, &max_rate_fops);
-	debugfs_create_file("possible_rates", 0444, debugfs_create_dir("emc", debug), NULL,
-			    &possible_rates_fops);
-}
-
-struct dentry *sim_emc_firmware_clocks(void)
-{
-	return firmware_clocks;
+	debugfs_create_file_unsafe("rate", 0444, clock, NULL, &rate_fops);
+	debugfs_create_file_unsafe("min_rate", 0444, clock, NULL, &min_rate_fops);
+	debugfs_create_file_unsafe("max_rate", 0444, clock, NULL, &max_rate_fops);
+	debugfs_create_file("possible_rates", 0444, debugfs_create_dir("emc", sim_firmware_dir()),
+			    NULL, &possible_rates_fops);
 }
 
 static unsigned long recalc_rate(struct clk_hw *hw, unsigned long parent)
@@ -227,9 +217,11 @@ static struct platform_driver driver = {
 	},
 };
 
-static bool has(const char *which)
+bool sim_emc_capped_by(const char *which)
 {
-	return !strcmp(emc_cap, which) || !strcmp(emc_cap, "both");
+	const char *is = emc_cap ?: sim_model_board()->emc_cap;
+
+	return !strcmp(is, which) || (!strcmp(is, "both") && strcmp(which, "bwmgr"));
 }
 
 /* Return: directory of @attr; NULL if cap @which is not simulated; or an error pointer. */
@@ -238,7 +230,7 @@ static struct kobject *cap_file(const char *which, const char *dir, struct kobj_
 	struct kobject *kobj;
 	int err;
 
-	if (!has(which))
+	if (!sim_emc_capped_by(which))
 		return NULL;
 	kobj = kobject_create_and_add(dir, kernel_kobj);
 	if (!kobj)
@@ -256,7 +248,8 @@ int sim_emc_register(void)
 
 	if (!emc_cap)
 		emc_cap = sim_model_board()->emc_cap;
-	if (!has("clk") && !has("iso") && strcmp(emc_cap, "bwmgr") && strcmp(emc_cap, "none"))
+	if (!sim_emc_capped_by("clk") && !sim_emc_capped_by("iso") &&
+	    !sim_emc_capped_by("bwmgr") && strcmp(emc_cap, "none"))
 		return -EINVAL;
 	cap6 = cap_file("clk", "nvpmodel_clk_cap", &emc_attr);
 	if (IS_ERR(cap6))
@@ -269,15 +262,9 @@ int sim_emc_register(void)
 	err = platform_driver_register(&driver);
 	if (err)
 		goto err_cap5;
-	if (!strcmp(emc_cap, "bwmgr"))
-		err = sim_bwmgr_register();
-	if (err)
-		goto err_driver;
 	firmware_files();
 	return 0;
 
-err_driver:
-	platform_driver_unregister(&driver);
 err_cap5:
 	kobject_put(cap5);
 err_cap6:
@@ -287,8 +274,6 @@ err_cap6:
 
 void sim_emc_unregister(void)
 {
-	debugfs_remove_recursive(bpmp);
-	sim_bwmgr_unregister();
 	platform_driver_unregister(&driver);
 	kobject_put(cap5);
 	kobject_put(cap6);

@@ -147,7 +147,7 @@ int sim_gpu_register(void)
 	err = platform_driver_register(&driver);
 	if (err)
 		return err;
-	err = sim_gpu_pci_register();
+	err = sim_gpu_pci_add();
 	if (err)
 		platform_driver_unregister(&driver);
 	return err;
@@ -155,6 +155,6 @@ int sim_gpu_register(void)
 
 void sim_gpu_unregister(void)
 {
-	sim_gpu_pci_unregister();
+	sim_gpu_pci_remove();
 	platform_driver_unregister(&driver);
 }

@@ -336,7 +336,7 @@ static struct platform_driver bridge_driver = {
 	},
 };
 
-int sim_gpu_pci_register(void)
+int sim_gpu_pci_add(void)
 {
 	int err;
 
@@ -349,7 +349,7 @@ int sim_gpu_pci_register(void)
 	return err;
 }
 
-void sim_gpu_pci_unregister(void)
+void sim_gpu_pci_remove(void)
 {
 	platform_driver_unregister(&bridge_driver);
 	pci_unregister_driver(&driver);
@@ -357,12 +357,12 @@ void sim_gpu_pci_unregister(void)
 
 #else
 
-int sim_gpu_pci_register(void)
+int sim_gpu_pci_add(void)
 {
 	return 0;
 }
 
-void sim_gpu_pci_unregister(void)
+void sim_gpu_pci_remove(void)
 {
 }
 

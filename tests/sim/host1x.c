@@ -115,7 +115,7 @@ static struct miscdevice render = {
 	.mode = 0666,
 };
 
-int sim_host1x_register(void)
+int sim_host1x_add(void)
 {
 	int err = misc_register(&fence);
 
@@ -127,7 +127,7 @@ int sim_host1x_register(void)
 	return err;
 }
 
-void sim_host1x_unregister(void)
+void sim_host1x_remove(void)
 {
 	misc_deregister(&render);
 	misc_deregister(&fence);

@@ -104,9 +104,10 @@ static int __init sim_init(void)
 	err = start_plant();
 	if (err)
 		return err;
+	sim_firmware_create();
 	err = register_drivers();
 	if (err)
-		goto err_plant;
+		goto err_firmware;
 	err = sim_bus_register(seed);
 	if (err)
 		goto err_drivers;
@@ -117,7 +118,8 @@ static int __init sim_init(void)
 
 err_drivers:
 	unregister_drivers(ARRAY_SIZE(drivers));
-err_plant:
+err_firmware:
+	sim_firmware_remove();
 	stop_plant();
 	return err;
 }
@@ -127,6 +129,7 @@ static void __exit sim_exit(void)
 	debugfs_remove_recursive(dir);
 	sim_bus_unregister();
 	unregister_drivers(ARRAY_SIZE(drivers));
+	sim_firmware_remove();
 	stop_plant();
 }
 

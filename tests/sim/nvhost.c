@@ -116,12 +116,12 @@ static struct miscdevice ctrl = {
 	.mode = 0666,
 };
 
-int sim_nvhost_register(void)
+int sim_nvhost_add(void)
 {
 	return misc_register(&ctrl);
 }
 
-void sim_nvhost_unregister(void)
+void sim_nvhost_remove(void)
 {
 	misc_deregister(&ctrl);
 }

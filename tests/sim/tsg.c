@@ -138,12 +138,12 @@ static struct miscdevice tsg = {
 	.mode = 0666,
 };
 
-int sim_tsg_register(void)
+int sim_tsg_add(void)
 {
 	return misc_register(&tsg);
 }
 
-void sim_tsg_unregister(void)
+void sim_tsg_remove(void)
 {
 	misc_deregister(&tsg);
 }

@@ -30,20 +30,20 @@ int sim_waits_register(void)
 		pr_err("jetwatt-sim: unknown release \"%s\"; known: jp5, jp6\n", waits);
 		return -EINVAL;
 	}
-	err = sim_tsg_register();
+	err = sim_tsg_add();
 	if (err)
 		return err;
-	err = is_jp5() ? sim_nvhost_register() : sim_host1x_register();
+	err = is_jp5() ? sim_nvhost_add() : sim_host1x_add();
 	if (err)
-		sim_tsg_unregister();
+		sim_tsg_remove();
 	return err;
 }
 
 void sim_waits_unregister(void)
 {
 	if (is_jp5())
-		sim_nvhost_unregister();
+		sim_nvhost_remove();
 	else
-		sim_host1x_unregister();
-	sim_tsg_unregister();
+		sim_host1x_remove();
+	sim_tsg_remove();
 }
