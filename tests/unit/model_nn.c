@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "kselftest_harness.h"
-#include "fitted.h"
 #include "model/predictor.h"
 #include "model/nn.h"
 #include "model/powertrain.h"
@@ -248,8 +247,7 @@ FIXTURE_VARIANT(method)
 };
 
 #define VARIANT(by)	FIXTURE_VARIANT_ADD(method, by) { .name = #by };
-FITTED(VARIANT)
-VARIANT(nn)
+JETWATT_MODEL_PREDICTORS(VARIANT)
 
 FIXTURE_SETUP(method)
 {
@@ -353,7 +351,7 @@ TEST(every_predictor_is_tested)
 		fit += m->fit != NULL;
 	}
 #define ONE(by)	1 +
-	EXPECT_EQ(FITTED(ONE) 1, fit);
+	EXPECT_EQ(JETWATT_MODEL_PREDICTORS(ONE) 0, fit);
 	EXPECT_EQ(NULL, jetwatt_predictor_find("oracle"));
 }
 

@@ -2,7 +2,7 @@
 /*
  * The table of predictors: methods that predict time and power of all modes from a few measured
  * ones, with one set of operations, and baselines without a model. A new method is a file that
- * defines struct jetwatt_predictor jetwatt_predictor_NAME, and a row in JETWATT_PREDICTORS.
+ * defines struct jetwatt_predictor jetwatt_predictor_NAME, and a row in JETWATT_MODEL_PREDICTORS.
  * estimator.h is the interface for other directories; user/plan/ and jetwatt eval also call some
  * operations directly.
  */
@@ -11,15 +11,15 @@
 
 #include "model/model.h"
 
-/* Names of the predictors; the first one is the default. */
-#define JETWATT_PREDICTORS(row)	\
-	row(auto)		\
-	row(powertrain)		\
-	row(nn)			\
-	row(linreg)		\
-	row(trees)		\
-	row(rnd)		\
-	row(maxn)
+/* Names of the predictors that fit a model; the first one is the default. */
+#define JETWATT_MODEL_PREDICTORS(row)	\
+	row(auto)			\
+	row(powertrain)			\
+	row(nn)				\
+	row(linreg)			\
+	row(trees)
+/* Names of all predictors. */
+#define JETWATT_PREDICTORS(row)	JETWATT_MODEL_PREDICTORS(row) row(rnd) row(maxn)
 
 /**
  * struct jetwatt_corpus - rows of one workload on one board
