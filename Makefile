@@ -160,13 +160,13 @@ modules: $(if $(wildcard $(KDIR)/Makefile),$(B)/jetwatt.ko,no-modules)
 no-modules:
 	@echo "jetwatt.ko is not built: no headers of the running kernel in $(KDIR) (package linux-headers-$(shell uname -r))"
 
-# --- man pages: tables.c inserts the lists of verbs and of rules ----------------
+# --- man pages: tables.c inserts lists from tables of the programs and of the module ---
 pages := $(patsubst %,$(B)/%,$(wildcard man/*.[1-8]))
 pages: $(pages)
 
-$(B)/man/tables: man/tables.c user/cmd/verbs.h user/minibatch/rules.h
+$(B)/man/tables: man/tables.c user/cmd/verbs.h user/minibatch/rules.h include/jetwatt.h kmod/sensors/chips.h
 	@mkdir -p $(@D)
-	$(call quiet,HOSTCC)$(HOSTCC) $(warn) -Iuser -o $@ $<
+	$(call quiet,HOSTCC)$(HOSTCC) $(warn) -Iuser -Iinclude -Iinclude/uapi -Ikmod -o $@ $<
 
 $(pages): $(B)/%: % $(B)/man/tables
 	@$(B)/man/tables < $< > $@

@@ -33,7 +33,7 @@ extern "C" {
 /**
  * JETWATT_KNOB_ROWS() - list the knobs of a power mode, one row per knob
  *
- * ROW(ID, type, member, key, label, tag, hz, optional)
+ * ROW(ID, type, member, key, label, tag, hz, optional, text)
  *	ID: suffix of the knob's constant in enum jetwatt_knob
  *	type, member: C type and name of the knob's member in struct jetwatt_mode; the member's
  *		name is also the column in CSV files and databases, and the key in JSON
@@ -45,6 +45,8 @@ extern "C" {
  *	optional: 1: the value 0 means that the mode does not set the knob; the text form of
  *		the mode then omits the knob, and a CSV file or a database without the column
  *		reads as 0. 0: the knob is required, and 0 is not a valid value
+ *	text: description of the value, with its unit. That of an optional knob also names the
+ *		files that jetwatt writes, and is inserted into jetwatt(1)
  *
  * The required rows must not change, because every program that reads a profile depends on
  * them. Add a new knob at the end of the optional rows.
@@ -52,20 +54,27 @@ extern "C" {
 #define JETWATT_KNOB_ROWS(ROW) JETWATT_KNOB_REQUIRED(ROW) JETWATT_KNOB_OPTIONAL(ROW)
 
 #define JETWATT_KNOB_REQUIRED(ROW)						\
-	ROW(CORES, uint32_t, cores,	"cores",	"cores", "c",	0,	0)	\
-	ROW(CPU,   uint32_t, cpu_khz,	"cpu",		"CPU",	 "-",	1000,	0)	\
-	ROW(GPU,   uint64_t, gpu_hz,	"gpu",		"GPU",	 "-g",	1,	0)	\
-	ROW(EMC,   uint64_t, emc_hz,	"emc",		"EMC",	 "-e",	1,	0)
+	ROW(CORES, uint32_t, cores,	"cores",	"cores", "c",	0,	0,	\
+	    "number of online CPU cores")					\
+	ROW(CPU,   uint32_t, cpu_khz,	"cpu",		"CPU",	 "-",	1000,	0,	\
+	    "clock of all online CPU cores, in kHz")				\
+	ROW(GPU,   uint64_t, gpu_hz,	"gpu",		"GPU",	 "-g",	1,	0,	\
+	    "clock of the GPU, in Hz")						\
+	ROW(EMC,   uint64_t, emc_hz,	"emc",		"EMC",	 "-e",	1,	0,	\
+	    "clock of the external memory controller, in Hz")
 
 #define JETWATT_KNOB_OPTIONAL(ROW)						\
-	ROW(DLA,   uint64_t, dla_hz,	"dla",		"DLA",	 "-d",	1,	1)
+	ROW(DLA,   uint64_t, dla_hz,	"dla",		"DLA",	 "-d",	1,	1,	\
+	    "cap of the core clock of the deep learning accelerators of AGX Orin and Orin NX, " \
+	    "in Hz. Files: /sys/bus/platform/devices/*.nvdlaN/clk_cap/dlaN_core; on JetPack 5, " \
+	    "acm/clk_cap/dlaN_core")
 
 /**
  * enum jetwatt_knob - a knob of a power mode: one constant JETWATT_KNOB_ID for each row of
  * JETWATT_KNOB_ROWS(), then the number of knobs
  */
 enum jetwatt_knob {
-#define JETWATT_KNOB_ID(ID, type, member, key, label, tag, hz, optional) JETWATT_KNOB_##ID,
+#define JETWATT_KNOB_ID(ID, type, member, key, label, tag, hz, optional, text) JETWATT_KNOB_##ID,
 	JETWATT_KNOB_ROWS(JETWATT_KNOB_ID)
 #undef JETWATT_KNOB_ID
 	JETWATT_KNOBS
@@ -74,15 +83,11 @@ enum jetwatt_knob {
 /**
  * struct jetwatt_mode - a power mode: the settings of all knobs of the board
  *
- * The members are the rows of JETWATT_KNOB_ROWS(), in the same order:
- * cores: number of online CPU cores
- * cpu_khz: clock of all online CPU cores, kHz
- * gpu_hz: clock of the GPU, Hz
- * emc_hz: clock of the external memory controller, Hz
- * dla_hz: core clock of the deep learning accelerators, Hz; 0: the mode does not set the clock
+ * The members are the rows of JETWATT_KNOB_ROWS(), which describe them, in the same order. An
+ * optional knob with the value 0 is not set by the mode.
  */
 struct jetwatt_mode {
-#define JETWATT_KNOB_MEMBER(ID, type, member, key, label, tag, hz, optional) type member;
+#define JETWATT_KNOB_MEMBER(ID, type, member, key, label, tag, hz, optional, text) type member;
 	JETWATT_KNOB_ROWS(JETWATT_KNOB_MEMBER)
 #undef JETWATT_KNOB_MEMBER
 };
@@ -115,7 +120,7 @@ struct jetwatt_knob_row {
 static inline const struct jetwatt_knob_row *jetwatt_knob_row(enum jetwatt_knob k)
 {
 	static const struct jetwatt_knob_row row[JETWATT_KNOBS] = {
-#define JETWATT_KNOB_ROW(ID, type, member, key, label, tag, hz, optional)	\
+#define JETWATT_KNOB_ROW(ID, type, member, key, label, tag, hz, optional, text)	\
 		{ #member, key, label, tag, hz, optional,			\
 		  sizeof(type) < 8 ? (type)-1 : INT64_MAX },
 		JETWATT_KNOB_ROWS(JETWATT_KNOB_ROW)
@@ -135,7 +140,7 @@ static inline const struct jetwatt_knob_row *jetwatt_knob_row(enum jetwatt_knob 
 static inline uint64_t jetwatt_mode_get(const struct jetwatt_mode *m, enum jetwatt_knob k)
 {
 	switch (k) {
-#define JETWATT_KNOB_GET(ID, type, member, key, label, tag, hz, optional)	\
+#define JETWATT_KNOB_GET(ID, type, member, key, label, tag, hz, optional, text)	\
 	case JETWATT_KNOB_##ID:							\
 		return m->member;
 	JETWATT_KNOB_ROWS(JETWATT_KNOB_GET)
@@ -155,7 +160,7 @@ static inline uint64_t jetwatt_mode_get(const struct jetwatt_mode *m, enum jetwa
 static inline void jetwatt_mode_set(struct jetwatt_mode *m, enum jetwatt_knob k, uint64_t v)
 {
 	switch (k) {
-#define JETWATT_KNOB_SET(ID, type, member, key, label, tag, hz, optional)	\
+#define JETWATT_KNOB_SET(ID, type, member, key, label, tag, hz, optional, text)	\
 	case JETWATT_KNOB_##ID:							\
 		m->member = (type)v;						\
 		break;

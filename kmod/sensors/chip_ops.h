@@ -4,6 +4,7 @@
 #define JETWATT_CHIP_OPS_H
 
 #include <linux/types.h>
+#include "sensors/chips.h"
 #include "sensors/field.h"
 
 #define JETWATT_CHANNELS_MAX	3
@@ -151,16 +152,6 @@ static inline unsigned int jetwatt_chip_ops_bytes(const struct jetwatt_chip_ops 
 		return 2;
 	}
 }
-
-/*
- * The models, one ROW(NAME, DRIVER) for each: NAME.c, found by Kbuild, defines jetwatt_NAME; DRIVER is
- * the chip's hwmon driver.
- */
-#define JETWATT_CHIPS(ROW)	\
-	ROW(ina3221, ina3221)	\
-	ROW(ina238, ina238)	\
-	ROW(ina228, ina238)	\
-	ROW(ina219, ina2xx)
 
 #define JETWATT_CHIP_DECLARE(name, driver)	extern const struct jetwatt_chip_ops jetwatt_##name;
 JETWATT_CHIPS(JETWATT_CHIP_DECLARE)

@@ -68,8 +68,8 @@ FIXTURE_VARIANT(any)
 #define VARIANT(method)	FIXTURE_VARIANT_ADD(any, method) { .name = #method };
 JETWATT_MODEL_PREDICTORS(VARIANT)
 
-/* Each test fits a predictor many times. This takes minutes if each fit trains neural networks without
- * references to start from. */
+/* Each test fits a predictor many times. This takes minutes if each fit trains neural networks
+ * without references to start from. */
 #define SKIP_SLOW() do {									\
 	if ((self->by.by->kind & (JETWATT_PREDICTOR_SLOW | JETWATT_PREDICTOR_REFERENCE)) ==	\
 	    JETWATT_PREDICTOR_SLOW)								\

@@ -20,7 +20,7 @@
 /* The columns of the knobs come first, in the order of enum jetwatt_knob. */
 enum { BATCH = JETWATT_KNOBS, TIME_MS, POWER_W, TIME_SD, POWER_SD, COLUMNS };
 
-#define KNOB(ID, type, member, key, label, tag, hz, optional) [JETWATT_KNOB_##ID] = #member,
+#define KNOB(ID, type, member, key, label, tag, hz, optional, text) [JETWATT_KNOB_##ID] = #member,
 static const char * const column_names[COLUMNS] = {
 	JETWATT_KNOB_ROWS(KNOB)
 	[BATCH] = "batch", [TIME_MS] = "time_ms", [POWER_W] = "power_w",

@@ -79,7 +79,7 @@ int jetwatt_db_begin(struct jetwatt_db *db);
 int jetwatt_db_end(struct jetwatt_db *db, int rc);
 
 /* db_rows.c: columns of a measurement m, in the order that jetwatt_db_read_row() expects. */
-#define JETWATT_DB_KNOB(ID, type, member, key, label, tag, hz, optional) " m." #member ","
+#define JETWATT_DB_KNOB(ID, type, member, key, label, tag, hz, optional, text) " m." #member ","
 #define JETWATT_DB_ROW \
 	JETWATT_KNOB_ROWS(JETWATT_DB_KNOB) " m.time_ms, m.power_w, m.time_sd, m.power_sd," \
 	" m.minibatches, m.span_s, m.settled, m.lost, m.when_ms, m.key"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KNOB(ID, type, member, key, label, tag, hz, optional) #member ", "
+#define KNOB(ID, type, member, key, label, tag, hz, optional, text) #member ", "
 
 /* Columns of the workload, then the counts of its measurements. */
 #define PROFILES \

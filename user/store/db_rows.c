@@ -102,8 +102,8 @@ static int insert_row(sqlite3_stmt *s, int64_t id, const char *workload, const c
 int jetwatt_db_insert(struct jetwatt_db *db, int64_t id, const char *device,
 		      const struct jetwatt_db_row *row, size_t n, int *fresh)
 {
-#define KNOB(ID, type, member, key, label, tag, hz, optional) #member ", "
-#define VALUE(ID, type, member, key, label, tag, hz, optional) "?, "
+#define KNOB(ID, type, member, key, label, tag, hz, optional, text) #member ", "
+#define VALUE(ID, type, member, key, label, tag, hz, optional, text) "?, "
 	static const char sql[] =
 		"INSERT INTO measurement(key, workload, " JETWATT_KNOB_ROWS(KNOB) "time_ms,"
 		" power_w, time_sd, power_sd, minibatches, span_s, settled, lost, when_ms, device)"

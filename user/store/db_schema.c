@@ -144,7 +144,7 @@ static int column_missing(struct jetwatt_db *db, enum jetwatt_knob k, int *is)
 	return rc;
 }
 
-#define KNOB(ID, type, member, key, label, tag, hz, optional) ", " #member
+#define KNOB(ID, type, member, key, label, tag, hz, optional, text) ", " #member
 
 static int add_columns(struct jetwatt_db *db)
 {

@@ -11,7 +11,7 @@
 
 /* Columns after those of JETWATT_DB_ROW: the workload, and the device and the id of the row. */
 #define WORKLOAD	"w.command, w.batch, w.cgroup, w.board, w.release, w.params, m.device, m.id"
-#define LEFT(ID, type, member, key, label, tag, hz, optional) " AND m." #member " = 0"
+#define LEFT(ID, type, member, key, label, tag, hz, optional, text) " AND m." #member " = 0"
 
 #define WORKLOAD_AT	JETWATT_DB_ROW_COLUMNS
 

@@ -21,10 +21,10 @@
  * the commit, so a row with a lower number may become visible after a row with a higher one was
  * read.
  */
-#define DEFINE(ID, type, member, key, label, tag, hz, optional) \
+#define DEFINE(ID, type, member, key, label, tag, hz, optional, text) \
 	" " #member " bigint NOT NULL CHECK (" #member " > 0),"
-#define NAME(ID, type, member, key, label, tag, hz, optional) ", " #member
-#define TYPE(ID, type, member, key, label, tag, hz, optional) ", " #member " bigint"
+#define NAME(ID, type, member, key, label, tag, hz, optional, text) ", " #member
+#define TYPE(ID, type, member, key, label, tag, hz, optional, text) ", " #member " bigint"
 
 static const char tables[] =
 	"BEGIN; SELECT pg_advisory_xact_lock(" LOCK ");"
