@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* INA219: one channel up to 26 V, 12 bits. Data sheet: TI SBOS448G. */
+/*
+ * INA219: one channel up to 26 V, 12 bits. Data sheet: TI SBOS448G; the numbers of its sections and
+ * tables are quoted from memory.
+ *
+ * Evidence (see doc/hardware.md): simulation. Vendor's source for the configuration: the hwmon
+ * driver leaves CONFIG at 0x399f (320 mV, 532 us per conversion), which gives 940 fresh values a
+ * second (drivers/hwmon/ina2xx.c of Linux 6.8, INA219_CONFIG_DEFAULT).
+ */
 #include "sensors/chip_ops.h"
 
 #include <linux/bitfield.h>

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* INA228: one channel up to 85 V, 20 bits. Data sheet: TI SLYS021A. */
+/*
+ * INA228: one channel up to 85 V, 20 bits. Data sheet: TI SLYS021A; the numbers of its tables are
+ * quoted from memory. drivers/hwmon/ina238.c supports "ti,ina228" in some versions of Linux
+ * (has_20bit_voltage_current).
+ *
+ * Evidence (see doc/hardware.md): simulation. Vendor's source for the use of ENERGY by the hwmon
+ * driver. Unproven: the errors, which were not compared with section 6.5 of the data sheet.
+ */
 #include "sensors/ina238.h"
 
 /*
@@ -37,8 +44,8 @@ const struct jetwatt_chip_ops jetwatt_ina228 = {
 	/* The bus voltage is never negative: bit 23 is always 0. */
 	.bus_field = { .bytes = 3, .shift = 4, .bits = 20, .sign = true, .lsb_pv = 195312500 },
 	/*
-	 * The gain error is from the data sheet of the INA228-Q1, page 1, "Features". The data
-	 * sheet does not specify the error of the bus voltage.
+	 * The errors of the shunt voltage are from the data sheet of the INA228-Q1, page 1,
+	 * "Features". This page does not specify the error of the bus voltage.
 	 */
 	.gain_ppm = 500,
 	.aux_regs = jetwatt_ina238_aux_regs,

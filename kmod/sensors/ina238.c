@@ -2,6 +2,10 @@
 /*
  * INA238: one channel up to 85 V. Data sheet: TI SLYS025. The INA228 has the same configuration
  * registers, so ina228.c uses the functions of this file.
+ *
+ * Evidence (see doc/hardware.md): simulation. Vendor's source for the configuration: the hwmon
+ * driver sets ADC_CONFIG to 0xfb6a, which gives 19.8 fresh values a second (drivers/hwmon/ina238.c
+ * of Linux 6.8).
  */
 #include "sensors/adc.h"
 #include "sensors/ina238.h"

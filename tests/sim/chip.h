@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The simulated sensor chips: their interface to bus.c (struct sim_part), the supply lines that they
- * measure, and the state of the INA3221 and the INA238.
+ * The simulated sensor chips: their interface to bus.c (struct sim_part), the supply lines that
+ * they measure, and the state of the INA3221 and the INA238.
  *
  * A chip is evaluated lazily: a read or write at time t first calculates the results of the
  * conversions that have ended by t. Callers are serialised by the adapter's lock.
@@ -125,7 +125,7 @@ struct sim_part {
 	void (*write)(void *chip, u8 reg, u16 value, u64 t);
 };
 
-/* The models, sim_part_NAME. Kbuild finds the files that define them, and defines SIM_PARTS(row). */
+/* The models, sim_part_NAME: Kbuild finds them in the files, and defines SIM_PARTS(row). */
 #define SIM_PART_DECLARE(name)	extern const struct sim_part sim_part_##name;
 SIM_PARTS(SIM_PART_DECLARE)
 

@@ -6,7 +6,8 @@
  *
  * The caps behave as in isbozeng/bsp-jp6.2.0, nvidia-oot/drivers/video/tegra/host/nvdla/nvdla.c: a
  * written value is passed through clk_round_rate(); a read returns clk_round_rate() of UINT_MAX, so
- * without a cap the highest level. No job uses the accelerators, so they draw no power.
+ * without a cap the highest level. The highest clocks of boards.c, 1600 MHz (AGX Orin) and 614.4
+ * MHz (Orin NX before Super), are unverified. No job uses the accelerators, so they draw no power.
  */
 #include <linux/debugfs.h>
 #include <linux/kernel.h>

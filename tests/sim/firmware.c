@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The debugfs directory of the board's firmware, "bpmp/debug", in which the drivers of clocks create
- * their files.
+ * The debugfs directory of the board's firmware, "bpmp/debug", in which the drivers of clocks
+ * create their files.
  */
 #include <linux/debugfs.h>
 

@@ -9,6 +9,11 @@
  * Xavier  oc1_irq_cnt to oc6_irq_cnt: tegra19x_oc_event.c in the same tree; its other attributes,
  *         for the depth of throttling, are left out
  * Thor    no source found, so the simulated board has no such device
+ *
+ * The counters start when the firmware (Orin) or the driver (Xavier) is started. The meaning of
+ * each input depends on the board.
+ *
+ * Evidence (see doc/hardware.md): vendor's source.
  */
 #include <linux/err.h>
 #include <linux/hwmon.h>

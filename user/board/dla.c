@@ -8,7 +8,14 @@
  * written value with clk_round_rate(). If no cap is set, the file shows the highest clock. The
  * paths are those of nvpmodel.conf (LineageOS/android_device_nvidia_concord,
  * nvpmodel/nvpmodel_p3701_0000.conf); up to JetPack 5 they are below "acm". jetwatt leaves the
- * clock of the accelerator's controller, dla0_falcon, to nvpmodel.
+ * clock of the accelerator's controller, dla0_falcon, to nvpmodel. The directory nvpmodel_clk_cap
+ * has no file for the accelerators: emc is its only clock (isbozeng/bsp-jp6.2.0,
+ * hardware/nvidia/t23x/nv-public/nv-soc/tegra234-soc-overlay.dtsi).
+ *
+ * The highest clock is in clk/nafll_dla0_core/max_rate of bpmp's debugfs; instructions for DLA
+ * samples read the file "rate" in this directory.
+ *
+ * Evidence (see doc/hardware.md): vendor's source; for the highest clock: simulation.
  *
  * There is no check that the clock obeys its cap: between jobs the accelerator is off, and its
  * clock has any value.
