@@ -7,12 +7,30 @@
 
 #include "board/preset.h"
 
+#define DLA	"sys/bus/platform/devices/"
 #define CORE0	DLA "15880000.nvdla0/clk_cap/dla0_core"
 #define CORE1	DLA "158c0000.nvdla1/clk_cap/dla1_core"
 #define FALCON0	DLA "15880000.nvdla0/clk_cap/dla0_falcon"
 
 static const struct jetwatt_mode four = { 8, 1728000, 624750000, 2133000000 };
 static const struct jetwatt_mode five = { 8, 1728000, 624750000, 2133000000, 614400000 };
+
+/* Create the files of the two accelerators (DLA) as in JetPack 6, or as in JetPack 5 if @acm is
+ * true. */
+static void tree_dla(struct tree *t, bool acm)
+{
+	for (int i = 0; i < 2; i++) {
+		char path[96];
+
+		for (int falcon = 0; falcon < 2; falcon++) {
+			snprintf(path, sizeof(path), DLA "%s/%sclk_cap/dla%d_%s",
+				 i ? "158c0000.nvdla1" : "15880000.nvdla0", acm ? "acm/" : "", i,
+				 falcon ? "falcon" : "core");
+			tree_put(t, path, "%s\n", falcon ? "844800000" : "1600000000");
+		}
+	}
+	tree_put(t, BPMP "clk/nafll_dla0_core/max_rate", "1600000000\n");
+}
 
 static int open_tree(struct tree *t, struct jetwatt_board **b, struct jetwatt_error_text *err)
 {

@@ -153,25 +153,6 @@ static inline void tree_orin(struct tree *t)
 	tree_put(t, BPMP "clk/emc/rate", "3199000000\n");
 }
 
-#define DLA	"sys/bus/platform/devices/"
-
-/* Create the files of the two accelerators (DLA) as in JetPack 6, or as in JetPack 5 if @acm is
- * true. */
-static inline void tree_dla(struct tree *t, bool acm)
-{
-	for (int i = 0; i < 2; i++) {
-		char path[96];
-
-		for (int falcon = 0; falcon < 2; falcon++) {
-			snprintf(path, sizeof(path), DLA "%s/%sclk_cap/dla%d_%s",
-				 i ? "158c0000.nvdla1" : "15880000.nvdla0", acm ? "acm/" : "", i,
-				 falcon ? "falcon" : "core");
-			tree_put(t, path, "%s\n", falcon ? "844800000" : "1600000000");
-		}
-	}
-	tree_put(t, BPMP "clk/nafll_dla0_core/max_rate", "1600000000\n");
-}
-
 static void tree_free(struct tree *t)
 {
 	nftw(t->root, tree_unlink, 16, FTW_DEPTH | FTW_PHYS);
@@ -307,7 +288,7 @@ static inline struct jetwatt_board_roots tree_roots(struct tree *t)
 					     .write = tree_write, .arg = t };
 }
 
-/* Write the values of all knobs but the DLA clock as one line to @buf. */
+/* Write the values of all required knobs as one line to @buf. */
 static inline void tree_state(const struct tree *t, char *buf, size_t len)
 {
 	size_t n = 0;
