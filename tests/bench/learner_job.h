@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/learner.h"
-#include "policy/policy.h"
+#include "daemon/terms.h"
+#include "unit/policy_defaults.h"
 #include "unit/search_run.h"
 
 /* Minimum duration of a quick and of an exact measurement, in seconds and in minibatches; after
@@ -45,7 +45,6 @@
 #define SAFE		0.9
 /* Time until jetwattd has detected the job. */
 #define SEEN_S		0.5
-#define MOST		1000
 #define TIGHT		1.5
 #define KEY		"0123456789abcdef"
 #define REFERENCES	8
@@ -147,10 +146,15 @@ static double room(const struct bench *b)
 
 static struct jetwattd_terms terms(const struct bench *b)
 {
-	return (struct jetwattd_terms){
-					.limit_w = room(b), .safe_w = SAFE * room(b),
-					.now_ns = 1e12 + b->now_s * 1e9, .max_modes = MOST,
-					.share = b->share, .learn_j = 1e9 };
+	struct jetwattd_policy policy = policy_defaults();
+	struct jetwattd_terms t;
+
+	policy.learn_share = 100 * b->share;
+	t = jetwattd_policy_terms(&policy, false);
+	t.limit_w = room(b);
+	t.safe_w = SAFE * room(b);
+	t.now_ns = 1e12 + b->now_s * 1e9;
+	return t;
 }
 
 /* Return: index of the mode to which the cap steps down. */

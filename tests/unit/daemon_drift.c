@@ -43,7 +43,7 @@ TEST_F(learner, drift_is_detected_before_a_short_search_ends)
 	for (double then = 0.5; then < 3; then *= 4) {
 		int was = self->p.drifts;
 
-		self->p.most = 6;
+		self->p.policy.most = 6;
 		self->p.then = then;
 		self->p.change_ns = self->p.now_ns + (uint64_t)(2 * QUICK_S * 1e9) - 1;
 		memset(self->l.allowance, 0, sizeof(self->l.allowance));
@@ -71,7 +71,7 @@ TEST_F(learner, interrupted_check_is_repeated)
 	struct jetwattd_step s;
 	int n = 0;
 
-	self->p.most = 6;
+	self->p.policy.most = 6;
 	begin(self, &unknown);
 	/* Run until the learner requests a check; requesting the next mode twice must do no
 	 * harm. */
@@ -123,7 +123,7 @@ TEST_F(learner, few_readings_suffice_after_a_drift)
 
 			memset(self->l.allowance, 0, sizeof(self->l.allowance));
 			self->p.by = 1;
-			self->p.most = 8;
+			self->p.policy.most = 8;
 			self->p.budget_w = budget;
 			learn(self, &unknown);
 			ASSERT_NE(NULL, best(self));
@@ -132,7 +132,7 @@ TEST_F(learner, few_readings_suffice_after_a_drift)
 			is.time_ms *= then;
 			jetwattd_learner_relearn(&self->l, &(struct jetwattd_reading){ .m.row = is }, &was);
 			self->p.tries = 0;
-			self->p.most = MOST;
+			self->p.policy.most = MOST;
 			t = terms(&self->p);
 			jetwattd_learner_resume(&self->l, &t);
 			while (n++ < STEPS && step(self) > 0)

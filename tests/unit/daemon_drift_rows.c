@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/terms.h"
 #include "kselftest_harness.h"
+#include "policy_defaults.h"
 
 #define MODES	60
 #define ROWS	13
@@ -47,6 +49,8 @@ FIXTURE(drift_rows) {
 
 FIXTURE_SETUP(drift_rows)
 {
+	struct jetwattd_policy policy = policy_defaults();
+	struct jetwattd_terms terms = jetwattd_policy_terms(&policy, false);
 	struct jetwattd_learner *l = &self->learner;
 
 	self->mode = l->known.mode = calloc(MODES, sizeof(*self->mode));
@@ -59,7 +63,9 @@ FIXTURE_SETUP(drift_rows)
 	l->known.prediction = calloc(MODES, sizeof(*l->known.prediction));
 	ASSERT_NE(NULL, l->known.prediction);
 	jetwattd_learner_budget(l, 100, 100);
-	jetwattd_learner_resume(l, &(struct jetwattd_terms){ .limit_w = 100, .share = 1 });
+	terms.limit_w = 100;
+	terms.share = 1;
+	jetwattd_learner_resume(l, &terms);
 	looks = looked_again = hot = drifts = 0;
 	before_ms = 0;
 	factor = 1;

@@ -92,7 +92,7 @@ TEST_F(learner, allowance_limits_the_search)
 {
 	uint64_t begun = self->p.now_ns;
 
-	self->p.learn_s = 4 * QUICK_S;
+	self->p.policy.learn_s = 4 * QUICK_S;
 	learn(self, &unknown);
 	/* The search ends with the step that uses up the time allowed for learning (learn_s). */
 	EXPECT_EQ(4 * QUICK_S, (self->p.now_ns - begun) * 1e-9);
@@ -117,8 +117,8 @@ TEST_F(learner, allowance_limits_the_search)
 	}
 	/* The search also ends when it has used up the energy allowed for learning (learn_j). */
 	memset(self->l.allowance, 0, sizeof(self->l.allowance));
-	self->p.learn_s = 200;
-	self->p.learn_j = 60;
+	self->p.policy.learn_s = 200;
+	self->p.policy.learn_j = 60;
 	learn(self, &unknown);
 	EXPECT_LT(0, self->p.tries);
 	EXPECT_GT(8, self->p.tries);
@@ -147,7 +147,7 @@ TEST_F(learner, search_is_due_when_the_mode_cannot_be_held)
 /* No more modes are measured than the policy allows, except to find one within the budget. */
 TEST_F(learner, number_of_modes_is_limited)
 {
-	self->p.most = 6;
+	self->p.policy.most = 6;
 	for (int i = 0; i < 3; i++) {
 		size_t complete = 0;
 
@@ -159,7 +159,7 @@ TEST_F(learner, number_of_modes_is_limited)
 		memset(self->l.allowance, 0, sizeof(self->l.allowance));
 		self->p.budget_w *= 1.2;
 	}
-	self->p.most = 1;
+	self->p.policy.most = 1;
 	self->p.budget_w = 1.08 * watts(&self->p, &self->l.known.mode[0]) / 0.98;
 	learn(self, &unknown);
 	EXPECT_LT(1, self->p.tries);
@@ -244,7 +244,7 @@ TEST_F(learner, presets_are_measured_first)
 	struct jetwattd_prior prior = { .key = KEY, .first = first, .firsts = 3,
 					.first_w = (const double[]){ 0.5 * w, w, 5 * w } };
 
-	self->p.share = 0.05;
+	self->p.policy.learn_share = 5;
 	self->p.budget_w = 1.05 * w;
 	learn(self, &prior);
 	ASSERT_LT(1, self->p.tries);

@@ -11,9 +11,13 @@
 
 static struct jetwattd_terms at(double seconds)
 {
-	return (struct jetwattd_terms){ .limit_w = LIMIT_W, .safe_w = 0.9 * LIMIT_W,
-					.now_ns = 1000000000000 + seconds * 1e9, .max_modes = 1000,
-					.learn_j = 1e9, .share = 0.05 };
+	struct jetwattd_policy policy = policy_defaults();
+	struct jetwattd_terms t = jetwattd_policy_terms(&policy, false);
+
+	t.limit_w = LIMIT_W;
+	t.safe_w = 0.9 * LIMIT_W;
+	t.now_ns = 1000000000000 + seconds * 1e9;
+	return t;
 }
 
 static struct jetwatt_row row(const struct jetwatt_mode *m, double t_ms, double w)
@@ -136,9 +140,9 @@ static void learn_lower_budget(struct __test_metadata *_metadata, FIXTURE_DATA(l
 				.power_w = watts(p, &self->l.known.mode[i]), .time_sd = SD, .power_sd = SD };
 	ASSERT_EQ(n, prior.rows);
 	p->budget_w = 12.5;
-	p->learn_s = 0;
-	p->learn_j = 1e9;
-	p->most = 1000;
+	p->policy.learn_s = 0;
+	p->policy.learn_j = 1e9;
+	p->policy.most = 1000;
 	begin(self, &prior);
 	hold_on(self, 300);
 	EXPECT_LT(0, p->tries);
@@ -167,9 +171,9 @@ TEST_F(learner, modes_above_a_lowest_mode_over_the_budget_are_not_measured)
 	for (int i = 0; i < 10; i++)
 		rows[i] = row(&m[i * 18], time_ms(p, &m[i * 18]), watts(p, &m[i * 18]));
 	p->budget_w = 0.9 * watts(p, &m[0]);
-	p->learn_s = 0;
-	p->learn_j = 1e9;
-	p->most = 1000;
+	p->policy.learn_s = 0;
+	p->policy.learn_j = 1e9;
+	p->policy.most = 1000;
 	begin(self, &prior);
 	hold_on(self, 3000);
 	EXPECT_EQ(0, p->tries);

@@ -11,9 +11,9 @@ static void shared(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *sel
 		int tries;
 
 		self->p.budget_w = budget_w;
-		self->p.share = 0.05;
-		self->p.learn_s = 0;
-		self->p.learn_j = 1e9;
+		self->p.policy.learn_share = 5;
+		self->p.policy.learn_s = 0;
+		self->p.policy.learn_j = 1e9;
 		memset(self->l.allowance, 0, sizeof(self->l.allowance));
 		learn(self, prior);
 		ASSERT_NE(NULL, best(self)) TH_LOG("%g W", budget_w);
@@ -57,9 +57,9 @@ TEST_F(learner, share_is_kept_when_the_job_changes)
 {
 	double lost_s = 0;
 
-	self->p.share = 0.05;
-	self->p.learn_s = 0;
-	self->p.learn_j = 1e9;
+	self->p.policy.learn_share = 5;
+	self->p.policy.learn_s = 0;
+	self->p.policy.learn_j = 1e9;
 	learn(self, &unknown);
 	for (int i = 0; i < 20 && best(self); i++) {
 		struct jetwatt_row was = *best(self), is = was;
@@ -89,7 +89,7 @@ TEST_F(learner, share_after_an_interrupted_step)
 	struct jetwattd_terms t;
 	struct jetwattd_step s;
 
-	self->p.share = 0.05;
+	self->p.policy.learn_share = 5;
 	begin(self, &unknown);
 	for (int i = 0; i < 3; i++)
 		ASSERT_EQ(1, step(self));

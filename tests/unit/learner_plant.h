@@ -6,13 +6,14 @@
 #ifndef TESTS_UNIT_LEARNER_PLANT_H
 #define TESTS_UNIT_LEARNER_PLANT_H
 
-#include "daemon/learner.h"
+#include "daemon/terms.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kselftest_harness.h"
+#include "policy_defaults.h"
 
 #define MODES		180
 #define NOISE		0.01
@@ -32,8 +33,7 @@
  * @now_ns: virtual time
  * @budget_w: budget of the cap
  * @refuse: share of the modes whose knobs refuse
- * @learn_s, @learn_j, @most, @share: limits of the policy for learning: time, energy, number of
- *	modes, share of the job's time
+ * @policy: the policy, of which the settings of the learner count
  * @tries, @checks: number of steps that tried a mode, and that measured a known mode again
  * @overs: number of steps in which the cap stepped down
  * @refusals: number of steps whose mode the knobs refused
@@ -44,11 +44,11 @@
  *	reported
  */
 struct plant {
-	double gpu, cpu, base_w, by, by_w, then, budget_w, refuse, learn_s, learn_j, share, most_w;
+	double gpu, cpu, base_w, by, by_w, then, budget_w, refuse, most_w;
 	uint64_t change_ns, now_ns, state;
-	size_t most;
 	int tries, checks, overs, refusals, stored, drifts, exacts;
 	struct jetwatt_mode tried[STEPS], board;
+	struct jetwattd_policy policy;
 };
 
 FIXTURE(learner) {
@@ -70,7 +70,11 @@ FIXTURE_SETUP(learner)
 	l->known.nr_modes = MODES;
 	ASSERT_EQ(0, jetwattd_learner_open(l));
 	self->p = (struct plant){ .gpu = 60, .cpu = 100, .base_w = 6, .by = 1, .by_w = 1, .then = 1,
-				  .budget_w = 22, .learn_s = 200, .learn_j = 5000, .share = 0.05, .most = MOST, .now_ns = 1000000000000, .state = 1 };
+				  .budget_w = 22, .now_ns = 1000000000000, .state = 1,
+				  .policy = policy_defaults() };
+	self->p.policy.learn_s = 200;
+	self->p.policy.learn_j = 5000;
+	self->p.policy.most = MOST;
 }
 
 FIXTURE_TEARDOWN(learner)
@@ -99,9 +103,12 @@ static inline double watts(const struct plant *p, const struct jetwatt_mode *m)
 
 static inline struct jetwattd_terms terms(const struct plant *p)
 {
-	return (struct jetwattd_terms){ .limit_w = 0.98 * p->budget_w, .safe_w = 0.88 * p->budget_w,
-					.now_ns = p->now_ns, .max_modes = p->most,
-					.learn_s = p->learn_s, .learn_j = p->learn_j, .share = p->share };
+	struct jetwattd_terms t = jetwattd_policy_terms(&p->policy, false);
+
+	t.limit_w = 0.98 * p->budget_w;
+	t.safe_w = 0.88 * p->budget_w;
+	t.now_ns = p->now_ns;
+	return t;
 }
 
 /* Return whether a knob refuses the mode; the same modes are refused in every run. */

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "daemon/terms.h"
 #include "util/clock.h"
 
 /* Limits of a quick reading, the usual one. The constants READING_S and READING of learner_gain.c
@@ -33,18 +34,10 @@ static const struct jetwatt_measure_limits steps = {
 
 void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
 {
-	const struct jetwattd_policy *p = r->d->policy;
-
-	*terms = (struct jetwattd_terms){
-		.now_ns = jetwatt_clock_ns(), .max_modes = (size_t)p->most, .learn_s = p->learn_s,
-		.learn_j = p->learn_j, .share = p->learn_share / 100, .choose_s = r->chose_s,
-	};
-	if (r->serves) {
-		terms->least_energy = p->least_energy;
-		terms->ttft_ms = p->ttft_ms;
-		terms->tpot_ms = p->tpot_ms;
-		terms->reading_s = STEPS_S;
-	}
+	*terms = jetwattd_policy_terms(r->d->policy, r->serves);
+	terms->now_ns = jetwatt_clock_ns();
+	terms->choose_s = r->chose_s;
+	terms->reading_s = r->serves ? STEPS_S : 0;
 	pthread_mutex_lock(&r->d->lock);
 	terms->limit_w = jetwattd_cap_limit(&r->d->cap);
 	terms->safe_w = JETWATTD_SAFE * terms->limit_w;
