@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The first job of a board whose database has only the calibration kernels of
- * jetwatt profile --seed-board: after the same number of measured modes, the search has found a faster
- * mode than without them. */
+/* The first job of a board: after the same number of measured modes, the search has found a faster mode
+ * with the calibration kernels of jetwatt profile --seed-board in the database than without them, and
+ * without them a faster one with particles (model/particles.h). */
 #include "kselftest_harness.h"
 #include "synth.h"
 
 #define KERNELS	4
 #define MODES	12	/* measured modes of a kernel */
 #define NOISE	0.01
-#define THIN	23	/* few modes and boards: a test has a time limit, also on a busy machine */
+/* Every THINth mode is used, or every THIN_FEW-th: a test has a time limit, also on a busy machine. */
+#define THIN		23
+#define THIN_FEW	6
 
 /* Work of the calibration kernels, in the units of struct synth: ms at 1 GHz, and at the full
  * memory bandwidth. */
@@ -29,13 +31,13 @@ static void make_kernel(struct synth *w, int kernel)
 	w->fixed = w->serial = 0.2;
 }
 
-/* Store every THINth mode of the board in @row. Return: number of modes. */
-static size_t rows_of(const struct synth *w, struct jetwatt_row **row)
+/* Store every @thin-th mode of the board in @row. Return: number of modes. */
+static size_t rows_of(const struct synth *w, struct jetwatt_row **row, int thin)
 {
-	long n = synth_rows(w, row, 0, 1) / THIN;
+	long n = synth_rows(w, row, 0, 1) / thin;
 
 	for (long i = 0; i < n; i++)
-		(*row)[i] = (*row)[THIN * i];
+		(*row)[i] = (*row)[thin * i];
 	return n > 0 ? (size_t)n : 0;
 }
 
@@ -60,7 +62,7 @@ static size_t profile(const struct synth *board, int kernel, struct jetwatt_row 
 	size_t n, k = 0;
 
 	make_kernel(&w, kernel);
-	n = rows_of(&w, &row);
+	n = rows_of(&w, &row, THIN);
 	mode = modes_of(row, n);
 	while (mode && k < 2 * MODES &&
 	       !jetwatt_plan_next(mode, n, out, k, NULL, 0, MODES, 1, &next))
@@ -112,7 +114,7 @@ TEST(kernels_shorten_the_search_for_the_first_job)
 			size_t n;
 
 			synth_make(&w, (uint64_t)seed, kind);
-			n = rows_of(&w, &row);
+			n = rows_of(&w, &row, THIN);
 			ASSERT_LT(0, n);
 			for (int k = 0; k < KERNELS; k++)
 				c[k] = (struct jetwatt_corpus){ kernel[k], NULL, profile(&w, k, kernel[k]) };
@@ -126,6 +128,32 @@ TEST(kernels_shorten_the_search_for_the_first_job)
 	TH_LOG("%d searches; excess in time after 5 modes: %.2f %%, without kernels %.2f %%; after 8 modes: %.2f %%, without %.2f %%",
 	       runs, 100 * with[0] / runs, 100 * without[0] / runs, 100 * with[1] / runs, 100 * without[1] / runs);
 	EXPECT_LT(with[0], 0.5 * without[0]);
+	EXPECT_LT(with[1], without[1]);
+}
+
+TEST(particles_shorten_the_search_for_the_first_job)
+{
+	static const struct jetwatt_estimator by = { .particles = 1 };
+	double without[2] = { 0 }, with[2] = { 0 };
+	int runs = 0;
+
+	for (int kind = SYNTH_ORIN; kind <= SYNTH_NANO; kind++)
+		for (int seed = 1; seed <= 3; seed++) {
+			struct jetwatt_row *row;
+			struct synth w;
+			size_t n;
+
+			synth_make(&w, (uint64_t)seed, kind);
+			n = rows_of(&w, &row, THIN_FEW);
+			ASSERT_LT(0, n);
+			ASSERT_EQ(0, add_excess(row, n, NULL, without));
+			ASSERT_EQ(0, add_excess(row, n, &by, with));
+			free(row);
+			runs += 3;
+		}
+	TH_LOG("%d searches; excess in time after 5 modes: %.2f %%, without particles %.2f %%; after 8 modes: %.2f %%, without %.2f %%",
+	       runs, 100 * with[0] / runs, 100 * without[0] / runs, 100 * with[1] / runs, 100 * without[1] / runs);
+	EXPECT_LT(with[0], 0.7 * without[0]);
 	EXPECT_LT(with[1], without[1]);
 }
 

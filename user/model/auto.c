@@ -67,6 +67,12 @@ static int auto_fit(void **model, const struct jetwatt_predictor_input *in)
 		  jetwatt_fit_subset(&m, c->row, c->n, in->max_rows, in->prior, in->seed) :
 		  jetwatt_fit(&m, c->row, c->n, in->prior, in->seed);
 
+	if (!err && in->particles)
+		err = jetwatt_fit_particles(m, c->row, c->n, in->prior, in->seed);
+	if (err) {
+		jetwatt_model_free(m);
+		m = NULL;
+	}
 	*model = m;
 	return err;
 }

@@ -133,6 +133,7 @@ int jetwatt_estimator_fit(struct jetwatt_fitted **out, const struct jetwatt_esti
 		err = -ENOTSUP;
 	if (!err) {
 		in.prior = e ? e->prior : NULL;
+		in.particles = e && e->particles;
 		in.highest = e && e->highest.cores ? e->highest : jetwatt_predictor_highest(row, n);
 		err = fitted_train(f, &in);
 	}

@@ -15,11 +15,14 @@
  * @prior: what the predictor has learned from references and rows of other devices; NULL: nothing
  * @highest: highest level of each knob of the board; all zero: the highest levels of the rows of a
  *	fit
+ * @particles: 1: the rows are of one training program, whose minibatches are alike: if they are few,
+ *	"auto" predicts from a sample of the posterior distribution (particles.h)
  */
 struct jetwatt_estimator {
 	const struct jetwatt_predictor *by;
 	void *prior;
 	struct jetwatt_mode highest;
+	int particles;
 };
 
 /*

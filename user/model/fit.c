@@ -12,9 +12,18 @@
 #include <string.h>
 
 #include "model/order.h"
+#include "model/particles.h"
 #include "model/refit.h"
 #include "model/transfer.h"
 #include "model/cross_device.h"
+
+/* Share of the particles in a prediction from 1 to JETWATT_PARTICLES_ROWS rows, without and with a prediction
+ * by the weighted sum of at most FEW_REFERENCES references; more references foretell a workload better than
+ * particles do. */
+#define FEW_REFERENCES	2
+static const double few_share[2][JETWATT_PARTICLES_ROWS] = {
+	{ 1, 1, 1, 1, 0.7, 0.4, 0.2 }, { 1, 1, 0.7, 0.5, 0.3, 0.2, 0.1 },
+};
 
 static int fit_row_valid(const struct jetwatt_row *r)
 {
@@ -114,6 +123,30 @@ out:
 	return err;
 }
 
+int jetwatt_fit_particles(struct jetwatt_model *m, const struct jetwatt_row *row, size_t n,
+			  const struct jetwatt_prior *prior, uint64_t seed)
+{
+	struct jetwatt_particle_prior time, power;
+	size_t refs = 0;
+	int err;
+
+	if (!n || n > JETWATT_PARTICLES_ROWS)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (row[i].batch)
+			return 0;
+	jetwatt_prior_of_particles(prior, &jetwatt_time_form, &time);
+	jetwatt_prior_of_particles(prior, &jetwatt_power_form, &power);
+	if (m->like)
+		refs = jetwatt_transfer_count(jetwatt_transferred_by(m->like));
+	if (refs > FEW_REFERENCES)
+		return 0;
+	m->few_share = few_share[refs > 0][n - 1];
+	err = jetwatt_particles_fit(&m->few, row, n, &time, &power, seed);
+	/* Without particles, the surfaces predict alone. */
+	return err == -EDOM ? 0 : err;
+}
+
 /* Fit a model to the rows of this board, and mix in the prediction from the references. Without any
  * row, the model is fitted to one row that is predicted from the references. */
 static int fit_with_references(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
@@ -197,5 +230,6 @@ void jetwatt_model_free(struct jetwatt_model *m)
 	free(m->seen);
 	free(m->transferred);
 	jetwatt_transferred_free(m->like);
+	jetwatt_particles_free(m->few);
 	free(m);
 }

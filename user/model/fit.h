@@ -27,6 +27,8 @@
  * @nr_transferred: number of transferred rows
  * @like: prediction by a weighted sum of the references (transfer.h); NULL: not used
  * @trust: weight of the references' prediction @like in the mixture, 0 to 1, for time and for power
+ * @few: prediction from few rows (particles.h); NULL: not used
+ * @few_share: weight of the prediction @few in the mixture, 0 to 1
  */
 struct jetwatt_model {
 	struct jetwatt_surface *time, *power;
@@ -36,6 +38,8 @@ struct jetwatt_model {
 	size_t nr_transferred;
 	struct jetwatt_transferred *like;
 	double trust[2];
+	struct jetwatt_particles *few;
+	double few_share;
 };
 
 /* Return: 1 if all rows have the same minibatch size, else 0. */
@@ -60,6 +64,14 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
  */
 int jetwatt_fit_subset(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		    size_t max_rows, const struct jetwatt_prior *prior, uint64_t seed);
+
+/*
+ * Add a prediction from few rows (particles.h) to @m, which jetwatt_fit() has fitted to the same arguments:
+ * nothing is added if there are more than JETWATT_PARTICLES_ROWS rows, if one has a minibatch size, or if
+ * more than two references predict this workload. Return: 0, -ENOMEM, -EINVAL.
+ */
+int jetwatt_fit_particles(struct jetwatt_model *m, const struct jetwatt_row *row, size_t n,
+			  const struct jetwatt_prior *prior, uint64_t seed);
 
 /**
  * jetwatt_prior_fit() - fit a response surface with the references as priors
@@ -90,6 +102,12 @@ struct jetwatt_cross_device;
  */
 int jetwatt_prior_mix_references(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n,
 		       struct jetwatt_model *m);
+struct jetwatt_particle_prior;
+
+/* Set @out to the default prior of @form, and to one that the references of @p suggest, if there are any.
+ * @p may be NULL. */
+void jetwatt_prior_of_particles(const struct jetwatt_prior *p, const struct jetwatt_form *form,
+				struct jetwatt_particle_prior *out);
 /*
  * Return: 1 if the references of @p cover the range of every knob from @lo to @hi, up to a factor
  * of 1.5; else 0.

@@ -58,6 +58,8 @@ static inline int jetwatt_feature(enum jetwatt_knob k)
  *	points
  * @eval: return the logarithm of time or power at @x; fill @grad (np derivatives with respect to
  *	the parameters) unless it is NULL
+ * @of_board: bit k is set if parameter k describes the board rather than the workload: the static and the
+ *	clocks' power, which are alike for all workloads of a board
  * @cpu_sensitivity: return @cpu_sensitivity of struct jetwatt_features; NULL: this parametric mean
  *	has none
  * @growth_prior: prior median of @growth in struct jetwatt_gp: at sensitivity r, the residuals are
@@ -65,6 +67,7 @@ static inline int jetwatt_feature(enum jetwatt_knob k)
  */
 struct jetwatt_form {
 	int np, own;
+	uint32_t of_board;
 	const double *mu, *sd;
 	void (*prepare)(const double *theta, double *coef);
 	double (*eval)(const double *coef, const struct jetwatt_features *x, double *grad);

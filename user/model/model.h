@@ -190,8 +190,9 @@ int jetwatt_model_save(const struct jetwatt_model *m, unsigned char **out, size_
  * @in: the bytes
  * @len: number of bytes
  *
- * Transferred rows and references are not saved. Apart from these, with the same floating-point
- * arithmetic, the predictions of the loaded model equal those of the saved model bit for bit.
+ * Transferred rows, references and particles (particles.h) are not saved. Apart from these, with the
+ * same floating-point arithmetic, the predictions of the loaded model equal those of the saved model bit
+ * for bit.
  *
  * Return: 0; -EINVAL if the bytes are no model or are damaged; -EPROTONOSUPPORT if they have
  * another format version or more optional knobs; -ENOMEM.

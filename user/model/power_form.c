@@ -74,5 +74,6 @@ const struct jetwatt_form jetwatt_power_form = {
 	.prepare = power_prepare,
 	.eval = power_eval,
 	.own = -1,
+	.of_board = 1 << S | 1 << BASE | 1 << CORE | 1 << GPU | 1 << GPU3 | 1 << CPU | 1 << CPU3 | 1 << EMC,
 	.growth_prior = 1,
 };

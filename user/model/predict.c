@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/particles.h"
 #include "model/transfer.h"
 #include "model/cross_device.h"
 
@@ -59,6 +60,21 @@ static int predict_with_references(const struct jetwatt_model *m, const struct j
 	return err;
 }
 
+/* Mix the prediction from few rows into @out. */
+static int predict_from_few_rows(const struct jetwatt_model *m, struct jetwatt_features *x, size_t n,
+				  struct jetwatt_prediction *out)
+{
+	struct jetwatt_prediction *few = malloc(n * sizeof(*few));
+	int err = few ? jetwatt_particles_predict(m->few, x, n, few) : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		predict_mix(&out[i].time_ms, &out[i].time_sd, few[i].time_ms, few[i].time_sd, m->few_share);
+		predict_mix(&out[i].power_w, &out[i].power_sd, few[i].power_w, few[i].power_sd, m->few_share);
+	}
+	free(few);
+	return err;
+}
+
 static int predict_block(const struct jetwatt_model *m, struct predict_work *w,
 			 const struct jetwatt_mode *mode, const uint32_t *batch, size_t n,
 			 struct jetwatt_prediction *out)
@@ -93,7 +109,8 @@ static int predict_block(const struct jetwatt_model *m, struct predict_work *w,
 		out[i].power_sd = sqrt(w->var[i] + off * off);
 		jetwatt_cross_device_combine(m, &mode[i], batch ? batch[i] : 0, &out[i]);
 	}
-	return m->like ? predict_with_references(m, mode, n, out) : 0;
+	err = m->like ? predict_with_references(m, mode, n, out) : 0;
+	return m->few && !err ? predict_from_few_rows(m, w->x, n, out) : err;
 }
 
 int jetwatt_model_predict(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,

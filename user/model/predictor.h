@@ -41,6 +41,7 @@ struct jetwatt_corpus {
  * @seed: seed of all random choices
  * @max_rows: largest number of rows to use, an evenly spread selection of @sample; 0: the method's
  *	own limit. A method whose cost grows slowly with the number of rows may ignore @max_rows
+ * @particles: as in struct jetwatt_estimator
  */
 struct jetwatt_predictor_input {
 	struct jetwatt_corpus sample;
@@ -48,6 +49,7 @@ struct jetwatt_predictor_input {
 	const void *prior;
 	uint64_t seed;
 	size_t max_rows;
+	int particles;
 };
 
 /**

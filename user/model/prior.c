@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/particles.h"
 #include "model/transfer.h"
 #include "model/cross_device.h"
 
@@ -21,6 +22,8 @@
 /* Standard deviation of a parameter around its value in a reference, as a share of its standard
  * deviation in the default prior. */
 #define NEAR		0.35
+/* Least standard deviation of a parameter of the board around its mean in the references. */
+#define BOARD_SD	0.15
 /* Prior odds of all references together against the default prior: 1, equally likely. */
 #define ODDS		1.0
 /* Largest @unexplained of a usable reference: the share of the variance of the reference's rows
@@ -209,6 +212,33 @@ static void prior_from_references(struct jetwatt_param_prior *b, const struct je
 			continue;
 		b->mu[k] = mean;
 		b->sd[k] = fmin(sqrt(near * near + var), form->sd[k]);
+	}
+}
+
+/*
+ * In contrast to prior_from_references(), the default prior counts like one more reference, because
+ * particles find out by themselves which of the parameters the references foretell.
+ */
+void jetwatt_prior_of_particles(const struct jetwatt_prior *p, const struct jetwatt_form *form,
+				struct jetwatt_particle_prior *out)
+{
+	struct jetwatt_param_prior *b = &out->part[1];
+	size_t n = p ? p->n : 0;
+
+	*out = (struct jetwatt_particle_prior){ .n = n ? 2 : 1 };
+	jetwatt_surface_default_prior(form, &out->part[0]);
+	for (int k = 0; k < form->np && n; k++) {
+		int board = form->of_board >> k & 1;
+		double mean = board ? 0 : form->mu[k] / (n + 1), var, first = form->mu[k];
+
+		for (size_t i = 0; i < n; i++)
+			mean += prior_theta(p, i, form)[k] / (n + !board);
+		var = board ? BOARD_SD * BOARD_SD :
+			      (form->sd[k] * form->sd[k] + (first - mean) * (first - mean)) / (n + 1);
+		for (size_t i = 0; i < n; i++)
+			var += pow(prior_theta(p, i, form)[k] - mean, 2) / (n + !board);
+		b->mu[k] = mean;
+		b->sd[k] = sqrt(var);
 	}
 }
 

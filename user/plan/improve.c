@@ -60,12 +60,12 @@ static double improve_incumbent(const struct jetwatt_search *s, double *drawn)
 }
 
 /* Return: exponent of the probability of meeting the budget, from the number of consecutive latest
- * measurements over the budget; the first JETWATT_DESIGN measurements do not count. */
+ * measurements over the budget; the initial design does not count. */
 static double improve_caution(const struct jetwatt_search *s)
 {
 	size_t over = 0;
 
-	while (s->rows - over > JETWATT_DESIGN &&
+	while (s->rows - over > s->design &&
 	       s->row[s->rows - 1 - over].power_w > s->budget_w)
 		over++;
 	return over > 1 ? 1 + CAUTION * (over - 1) : 1;

@@ -55,7 +55,7 @@ static int next_choose(const struct jetwatt_search *s, size_t left, uint64_t see
 		return 0;
 	if (!left)
 		return 1;
-	if (s->rows < JETWATT_DESIGN && !s->cross_device && !s->skip_design)
+	if (s->rows < s->design && !s->cross_device && !s->skip_design)
 		return jetwatt_design_next(s, next);
 	if (s->budget_w > 0)
 		return jetwatt_improve_next(s, next);
@@ -67,7 +67,8 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 		      uint64_t seed, struct jetwatt_plan_next *next)
 {
 	struct jetwatt_search s = { .mode = mode, .n = n, .row = row, .rows = rows,
-				    .by = by, .budget_w = budget_w };
+				    .by = by, .budget_w = budget_w,
+				    .design = by && by->particles ? JETWATT_DESIGN_FEW : JETWATT_DESIGN };
 	size_t modes;
 	int err;
 

@@ -8,8 +8,10 @@
 
 #include "plan/plan.h"
 
-/* Number of modes in the initial design of jetwatt_plan_next(); the model chooses all later modes. */
-#define JETWATT_DESIGN	4
+/* Number of modes in the initial design of jetwatt_plan_next(), without and with particles (particles.h);
+ * the model chooses all later modes. */
+#define JETWATT_DESIGN		4
+#define JETWATT_DESIGN_FEW	2
 
 /**
  * struct jetwatt_search - one decision of a search
@@ -21,6 +23,7 @@
  * @cross_device: 1: the prior has rows of the same workload from other devices, and @row agrees
  *	with them
  * @skip_design: 1: the references predict this workload well enough to skip the initial design
+ * @design: number of modes in the initial design
  * @budget_w: power budget, in watts; 0: no budget
  * @seen: @n entries of enum jetwatt_seen
  * @m: model fitted to @row; NULL if no model has been fitted yet
@@ -34,13 +37,14 @@ struct jetwatt_search {
 	size_t rows;
 	const struct jetwatt_estimator *by;
 	int cross_device, skip_design;
+	size_t design;
 	double budget_w;
 	unsigned char *seen;
 	struct jetwatt_fitted *m;
 	struct jetwatt_prediction *p;
 };
 
-/* Choose the next mode of the initial design (@rows < JETWATT_DESIGN). Return: 0, 1: none left. */
+/* Choose the next mode of the initial design (@rows < @design). Return: 0, 1: none left. */
 int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
 /* Choose the unmeasured mode with the largest product of expected improvement and probability of

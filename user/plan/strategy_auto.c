@@ -26,7 +26,7 @@
 #define WORTH_HERE	0.1
 /* Number of modes of the initial design. */
 #define OPENING		2
-/* From this number of modes on, the ends of the range of cores that lack a mode come first. */
+/* Except for training, from this number of modes on, the ends of the range of cores come first. */
 #define BOTH_ENDS	3
 /* Largest number of minibatch sizes that are queued when a mode is chosen. */
 #define SIZES		3
@@ -381,7 +381,7 @@ static int bayes_choose(struct bayes *s, const struct jetwatt_observed *k,
 	double ok = 0, range[2] = { 0, 0 };
 
 	bayes_set_incumbent(s, k, q, &inc);
-	if (modes >= BOTH_ENDS && !bayes_skip_design(s, k))
+	if (k->kind != JETWATT_SLICE_TRAIN && modes >= BOTH_ENDS && !bayes_skip_design(s, k))
 		missing = jetwatt_observed_ends_missing(k, s->seen, range);
 	for (size_t i = 0; i < k->n; i++) {
 		struct jetwatt_acquisition *best = k->fresh[i] ? &here : &top;

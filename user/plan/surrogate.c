@@ -69,9 +69,11 @@ int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_obse
 			  const struct jetwatt_workload_data *t, double budget, uint64_t seed,
 			  int *full)
 {
+	struct jetwatt_estimator by = t->by ? *t->by : (struct jetwatt_estimator){ 0 };
 	struct jetwatt_row near[NEAREST];
 	int err = 0;
 
+	by.particles = k->kind == JETWATT_SLICE_TRAIN;
 	if (v->m && v->rows == t->rows && (t->rows <= NEAREST || v->budget == budget))
 		return 0;
 	view_drop_model(v);
@@ -84,7 +86,7 @@ int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_obse
 		jetwatt_fitted_free(v->base);
 		v->base = NULL;
 		v->based = t->rows;
-		err = jetwatt_estimator_fit(&v->base, t->by, t->row, t->rows, WHOLE, seed);
+		err = jetwatt_estimator_fit(&v->base, &by, t->row, t->rows, WHOLE, seed);
 	}
 	if (!err && t->rows == v->based && t->rows <= WHOLE)
 		v->m = v->base;

@@ -268,14 +268,16 @@ int jetwatt_tuner_measure(struct jetwatt_tuner *l, size_t index, const char *why
 
 int jetwatt_tuner_one(struct jetwatt_tuner *l, size_t modes)
 {
+	struct jetwatt_estimator by = l->by;
 	struct jetwatt_plan_next next;
 	int err;
 
+	by.particles = l->budget_w > 0;
 	openblas_set_num_threads(1);
 	if (l->down)
 		err = jetwatt_plan_descend(l->mode, l->nr_modes, l->row, l->nr_rows, modes, &next);
 	else
-		err = jetwatt_plan_next(l->mode, l->nr_modes, l->row, l->nr_rows, &l->by,
+		err = jetwatt_plan_next(l->mode, l->nr_modes, l->row, l->nr_rows, &by,
 					l->budget_w, modes, JETWATT_TUNER_SEED, &next);
 	if (err == 1)
 		return -ENODATA;
