@@ -12,6 +12,7 @@
 #   make check-systemd                 the units under systemd, in a guest
 #   sudo make check-packages           the packages installed, upgraded, purged in a clean Debian
 #   make check-clients                 other programs that read the module's energy counters
+#   make check-integrations            Zeus, jtop and Kepler on the simulated board; ZEUS= JTOP= KEPLER=
 #   make check-trees DTB="a.dtb ..."   rails of compiled device trees, in the guest
 #   sudo make check-hw                 tests on a real board; restores what it changes
 #   make bench-kmod  CPU time and timing of the module

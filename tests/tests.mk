@@ -359,6 +359,11 @@ check-packages:
 check-clients:
 	@tests/clients/check
 
+# Compare what Zeus, jtop and Kepler read with the true energy of the simulated board, in a guest.
+# ZEUS=, JTOP=, KEPLER=: directories with their sources; SEED= selects other random numbers.
+check-integrations:
+	@ZEUS="$(ZEUS)" JTOP="$(JTOP)" KEPLER="$(KEPLER)" SEED="$(SEED)" tests/clients/integrations.sh
+
 # Test the systemd units in a guest whose process 1 is systemd. Takes minutes.
 check-systemd:
 	@tests/systemd/check
@@ -373,7 +378,7 @@ install-arm64:
 check-debug:
 	tests/kernels/debug
 
-.PHONY: check-clients check-flaky check-userlands check-hw check-kernels check-debug check-packages check-systemd install-arm64
+.PHONY: check-clients check-integrations check-flaky check-userlands check-hw check-kernels check-debug check-packages check-systemd install-arm64
 .PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-learner bench-learner-day bench-tokens bench-python bench-probe bench-batch bench-waits bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check
 
 # Test discovery with a vendor's compiled device trees: their power sensors are simulated in a
