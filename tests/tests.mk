@@ -13,12 +13,14 @@ test_cflags := $(cflags) -I. -Itests -Itests/harness -Itests/sim -isystem $(self
 comma := ,
 
 # --- programs and modules of the arm64 guest, with the simulated board -----------
+# The sysroot's libtinfo.so is an absolute link, so -ltinfo, also that in libncursesw.so, would link
+# libtinfo.a, with which jetwatt top crashes: its structures differ from those of libncursesw.so.6.
 arm := B=build/arm64 CROSS=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc-12 \
 	KERNEL_HEADERS=/usr/aarch64-linux-gnu/include \
 	SYSROOT_CFLAGS="$(patsubst %,-idirafter $(kit)/sysroot/usr/include%,/libnl3 / /aarch64-linux-gnu)" \
 	SYSROOT_LDFLAGS="$(foreach d,usr/lib lib,-L$(kit)/sysroot/$(d)/aarch64-linux-gnu \
 		-Wl$(comma)-rpath-link$(comma)$(kit)/sysroot/$(d)/aarch64-linux-gnu)" \
-	KDIR=$(kit)/linux-headers \
+	curses="-l:libncursesw.so.6 -l:libtinfo.so.6" KDIR=$(kit)/linux-headers \
 	KARGS="ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc-12 CONFIG_DEBUG_INFO_BTF_MODULES="
 
 arm64: $(kit)/complete
