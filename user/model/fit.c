@@ -17,10 +17,11 @@
 #include "model/transfer.h"
 #include "model/cross_device.h"
 
-/* Share of the particles in a prediction from 1 to JETWATT_PARTICLES_ROWS rows, without and with a prediction
- * by the weighted sum of at most FEW_REFERENCES references; more references foretell a workload better than
- * particles do. */
+/* Share of the particles in a prediction from 1 to JETWATT_PARTICLES_ROWS rows: without references, or if
+ * the weight @trust of their weighted sum is below BELIEVED; and with at most FEW_REFERENCES references that
+ * are believed. More references foretell a workload better than particles do. */
 #define FEW_REFERENCES	2
+#define BELIEVED	0.5
 static const double few_share[2][JETWATT_PARTICLES_ROWS] = {
 	{ 1, 1, 1, 1, 0.7, 0.4, 0.2 }, { 1, 1, 0.7, 0.5, 0.3, 0.2, 0.1 },
 };
@@ -128,6 +129,7 @@ int jetwatt_fit_particles(struct jetwatt_model *m, const struct jetwatt_row *row
 {
 	struct jetwatt_particle_prior time, power;
 	size_t refs = 0;
+	double trust;
 	int err;
 
 	if (!n || n > JETWATT_PARTICLES_ROWS)
@@ -141,7 +143,8 @@ int jetwatt_fit_particles(struct jetwatt_model *m, const struct jetwatt_row *row
 		refs = jetwatt_transfer_count(jetwatt_transferred_by(m->like));
 	if (refs > FEW_REFERENCES)
 		return 0;
-	m->few_share = few_share[refs > 0][n - 1];
+	trust = refs ? fmin(m->trust[0], m->trust[1]) : 0;
+	m->few_share = few_share[trust >= BELIEVED][n - 1];
 	err = jetwatt_particles_fit(&m->few, row, n, &time, &power, seed);
 	/* Without particles, the surfaces predict alone. */
 	return err == -EDOM ? 0 : err;
