@@ -92,8 +92,8 @@ struct query {
  * @first_ns: time of the first launch since the last wait; 0: no launch
  * @nr: number of launches since the last wait
  * @flags: DRIVER: the process launches through functions of libcuda, so launches through libcudart,
- *	which calls libcuda, are not counted again; WAITS: a thread waits or has waited in a
- *	function of libcuda or libcudart, or a callback was reported as a wait
+ *	which calls libcuda, are not counted again; WAITS: a wait in a function of libcuda
+ *	or libcudart has begun, or a loop of queries or a callback was reported as a wait
  * @callbacks: number of callbacks since the last wait in a function of libcuda or libcudart
  */
 #define DRIVER		1

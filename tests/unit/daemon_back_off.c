@@ -67,7 +67,7 @@ FIXTURE(back_off) {
 	struct jetwatt_mode mode[2];
 };
 
-/* Two known modes: the held one, which the cap has left, and a slower one. */
+/* Two known modes: the held one, left when the cap stepped down, and a slower one. */
 FIXTURE_SETUP(back_off)
 {
 	struct jetwattd_learner *l = &self->run.learner;

@@ -278,7 +278,7 @@ int jetwatt_session_error(const struct jetwatt_session *w)
 		return 128 + w->stop;
 	if (w->failed_rail >= 0)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED,
-					 "its chip did not answer for 2 s, so the total is incomplete",
+					 "it had no value for 2 s, so the total is incomplete",
 					 "jetwatt doctor; dmesg", "rail %s is gone",
 					 w->rail[w->failed_rail].label);
 	if (w->out_of_memory)
