@@ -670,7 +670,7 @@ TEST_F(board, lost_records_are_counted)
 
 /*
  * Measure by how many instructions watching makes system calls of other processes more expensive.
- * In the guest's virtual time, an instruction takes 8 ns.
+ * In the guest's virtual time, an instruction takes 8 ns (1 ns with a debug kernel).
  */
 TEST_F(board, cost_for_unwatched_processes)
 {

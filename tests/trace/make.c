@@ -5,7 +5,7 @@
  *
  *   make-trace OUT [ms=80] [n=300] [busy=0.7] [idle_w=9] [gpu_w=10] [cpu_w=3] [jitter=0.02]
  *              [rate=1000] [gap_at=S] [gap=MS] [slow_at=S] [slow=FACTOR] [eval_every=N]
- *              [syncs=1] [seed=1] [open=0] [drift=0] [noise=0.3] [warm=0] [extra_every=N]
+ *              [syncs=1] [seed=1] [open=0] [drift=0] [noise=0.3] [extra_every=N]
  *              [marks=0] [units=0] [prefill_every=N] [prefill=10] [together=0] [orphan=0]
  *
  * extra_every: each Nth minibatch has an additional wait of 1 ms at its end.
@@ -55,7 +55,7 @@ static const struct {
 
 static struct {
 	double ms, n, busy, idle_w, gpu_w, cpu_w, jitter, rate, gap_at, gap, slow_at, slow, eval_every;
-	double syncs, seed, open, drift, noise, warm, extra_every, marks, units, prefill_every, prefill, together;
+	double syncs, seed, open, drift, noise, extra_every, marks, units, prefill_every, prefill, together;
 	double orphan;
 } opt = { .ms = 80, .n = 300, .busy = .7, .idle_w = 9, .gpu_w = 10, .cpu_w = 3, .jitter = .02,
 	  .prefill = 10, .rate = 1000, .gap_at = -1, .slow_at = -1, .slow = 1, .syncs = 1, .seed = 1, .noise = .3 };
@@ -69,7 +69,7 @@ static const struct {
 	{ "rate", &opt.rate }, { "gap_at", &opt.gap_at }, { "gap", &opt.gap },
 	{ "slow_at", &opt.slow_at }, { "slow", &opt.slow }, { "eval_every", &opt.eval_every },
 	{ "syncs", &opt.syncs }, { "seed", &opt.seed }, { "open", &opt.open },
-	{ "drift", &opt.drift }, { "noise", &opt.noise }, { "warm", &opt.warm },
+	{ "drift", &opt.drift }, { "noise", &opt.noise },
 	{ "extra_every", &opt.extra_every }, { "marks", &opt.marks },
 	{ "units", &opt.units }, { "prefill_every", &opt.prefill_every }, { "prefill", &opt.prefill },
 	{ "together", &opt.together }, { "orphan", &opt.orphan },

@@ -146,7 +146,7 @@ TEST_F(control, malformed_requests_are_refused)
 	int fd = client(&self->policy);
 
 	memset(line, 'x', sizeof(line));
-	/* The server refuses an overlong line without waiting for its end. */
+	/* The server disconnects on an overlong line without waiting for its end. */
 	put(fd, line, sizeof(line));
 	close(fd);
 	EXPECT_EQ(0, strncmp(ASK("budget 7W\0x"), "refused", 7));

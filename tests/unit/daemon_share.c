@@ -76,8 +76,8 @@ TEST_F(learner, share_is_kept_when_the_job_changes)
 		lost_s = self->l.spent->lost_s;
 	}
 	EXPECT_LT(1200, self->l.spent->ran_s);
-	/* The time spent on learning may exceed the share by the time of one step, which uses up
-	 * the rest of the share. */
+	/* The time lost by learning may exceed the share by the time of two exact readings: the last ones
+	 * use up the rest of the share. */
 	EXPECT_GE(0.05 * self->l.spent->ran_s + 2 * EXACT_S, lost_s)
 		TH_LOG("%g of %g s", lost_s, self->l.spent->ran_s);
 }

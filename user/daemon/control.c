@@ -30,7 +30,7 @@
 #define LINE		256
 /* Time after which poll() is called again after it has failed. */
 #define RETRY_S		1
-/* Time after which a client that has not sent a complete line is disconnected. */
+/* Time after the connection from which a client that sends nothing is disconnected. */
 #define PATIENCE_NS	5000000000ull
 #define GROUPS		256
 

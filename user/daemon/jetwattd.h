@@ -4,11 +4,11 @@
  * the job runs, enforces the budget independently of any prediction, and restores the board when
  * jetwattd ends and, unless the policy has an idle mode, when no job runs.
  *
- * Three threads share struct jetwattd and its lock. The cap (cap_thread.c) reads every power sample and
+ * Four threads share struct jetwattd and its lock. The cap (cap_thread.c) reads every power sample and
  * lowers the mode when the budget or the policy's "cap" is exceeded; it waits for another thread
  * only while that thread holds the lock, as during a mode switch. The loop (loop.c) learns jobs,
- * chooses modes and applies them. The control thread (control.c) answers requests on a socket. A
- * fourth thread (timeshare.c) runs while training and a server share the GPU in time slices.
+ * chooses modes and applies them. The control thread (control.c) answers requests on a socket. The
+ * fourth thread (timeshare.c) runs only while training and a server share the GPU in time slices.
  */
 #ifndef JETWATTD_H
 #define JETWATTD_H

@@ -290,7 +290,7 @@ struct jetwattd_steps {
  * @learned_j: energy used for learning the job, in J
  * @allowance: ring of the allowances of workloads
  * @spent: the element of @allowance in use
- * @next_allowance: index of the element of @allowance that is replaced next
+ * @next_allowance: number of elements of @allowance that have been filled since the start
  * @terms: limits for learning, as the loop last passed them
  * @choice: candidates among which jetwatt_plan_next() chooses while the model cannot predict
  * @choice_at: index of each of @choice among all candidates

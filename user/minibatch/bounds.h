@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Steps of the search for bounds in a job's waits: merging of waits, times of waits, conversion of
- * labels to bounds and records of decisions. segment.c and online.c use these functions.
+ * Steps of the search for bounds in a job's waits: merging of waits, times of waits, bounds from
+ * labels, and records of decisions. segment.c and online.c use these functions.
  */
 #ifndef JETWATT_MINIBATCH_BOUNDS_H
 #define JETWATT_MINIBATCH_BOUNDS_H

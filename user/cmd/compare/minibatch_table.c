@@ -16,7 +16,7 @@
 #define WARM_UP_MAX	10
 #define CLOCKS		4
 
-/* Energy of the rails in uJ and integrals of the clocks, from the first sample to t_ns. */
+/* Energy of the total's rails in uJ and integrals of the clocks, from the first sample to t_ns. */
 struct edge {
 	uint64_t t_ns;
 	double uj[JETWATT_RAILS_MAX], ticks[CLOCKS];
@@ -27,7 +27,7 @@ struct edge {
  * @session: the replayed session
  * @edge, @nr: all minibatch boundaries in order of time; @next: index of the first minibatch
  *	boundary that is not reached yet
- * @at: energy of the rails, and integrals of the clocks, up to @last
+ * @at: energy of the total's rails, and integrals of the clocks, up to @last
  * @last: the last sample; @any: there was one
  */
 struct side_sums {

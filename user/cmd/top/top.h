@@ -94,7 +94,7 @@ struct jetwatt_top_series {
  * struct jetwatt_top - contents of the screen
  * @now_ns: time of the last sample
  * @window_s: length of the averaging window, which ends at @now_ns, in seconds
- * @total_w: mean total power in the window, in W; @peak_w: highest sample of the total power, in W
+ * @total_w: mean total power in the window, in W; @peak_w: highest sample in it, in W
  * @rail_w: mean power of each rail in the window, in W
  * @hz: number of power samples per second in the window
  * @rest_w: total power that is attributed to no process
