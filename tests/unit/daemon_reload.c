@@ -16,6 +16,8 @@ TEST(hangup_does_not_reach_a_session)
 	sigset_t set, waiting;
 	int session;
 
+	/* The test itself may run under nohup. */
+	signal(SIGHUP, SIG_DFL);
 	ASSERT_EQ(0, jetwattd_reload_open(&r));
 	/* Before any session, between two sessions, and during a session: SIGHUP is not lost. */
 	for (int i = 0; i < 3; i++) {
