@@ -73,12 +73,17 @@ wait $train
 doing idle 20 && as_before "$T/before"
 result $? "the job ends: the knobs are restored"
 
+# A mode whose power is near the budget may have to be left again soon after the start.
+best=$(best $BUDGET) begun=$(now_ns)
 train > /dev/null 2>&1 &
 train=$!
-sleep 2.5
-time=$(of_mode 5) best=$(best $BUDGET)
-echo "# $time ms, the best there is $best"
-near_best "$time" "$best"
+for i in $(seq 25); do
+	sleep 0.1
+	[ "$(status_of doing)" = holding ] && break
+done
+took=$(awk -v a="$begun" -v b="$(now_ns)" 'BEGIN { print (b - a) / 1e9 }') time=$(of_mode 5)
+echo "# after $took s: $time ms, the best there is $best"
+[ $i -lt 25 ] && at_most "$took" 2.6 && near_best "$time" "$best" || ! tail -n 12 "$T/log" | sed 's/^/# /'
 result $? "the same job again: held in its mode after 2 s"
 
 # metric NAME: print the sum of all series of metric NAME
