@@ -6,7 +6,9 @@
  * The noise is passed to the search as the error of the measurement: 0.3 %, which is typical of some
  * seconds at 1 kHz, and 1 %.
  *
- *	search [-o report.json] [-s seeds] [-b lo:hi:step] [-n noise] file.csv...
+ *	search [-o report.json] [-s seeds] [-b lo:hi:step] [-n noise] [-p] file.csv...
+ *
+ * -p: without particles (model/particles.h), with which jetwatt optimize searches
  */
 #include <errno.h>
 #include <math.h>
@@ -27,6 +29,9 @@ static int by_value(const void *a, const void *b)
 
 	return (x > y) - (x < y);
 }
+
+/* Numbers of measured modes after which the result of a search is judged. */
+#define AT	5
 
 struct tally {
 	double *excess;
@@ -93,12 +98,12 @@ static long rows_of(const char *name, struct jetwatt_row **row)
 }
 
 static int bench(const char *path, double lo, double hi, double step, int seeds, double noise,
-		 FILE *json)
+		 const struct jetwatt_estimator *by, FILE *json)
 {
-	static const int at[] = { 10, 15, 20 };
+	static const int at[AT] = { 5, 7, 10, 15, 20 };
 	struct jetwatt_row *row = NULL;
 	unsigned char *dirty = NULL;
-	struct tally t[3] = { 0 };
+	struct tally t[AT] = { 0 };
 	struct search_stats st = { 0 };
 	long n = rows_of(path, &row);
 	clock_t t0 = clock();
@@ -108,7 +113,7 @@ static int bench(const char *path, double lo, double hi, double step, int seeds,
 		goto out;
 	err = -ENOMEM;
 	dirty = calloc(n, 1);
-	for (int k = 0; k < 3; k++) {
+	for (int k = 0; k < AT; k++) {
 		t[k].excess = calloc((size_t)((hi - lo) / step + 2) * seeds, sizeof(double));
 		if (!t[k].excess)
 			goto out;
@@ -121,17 +126,16 @@ static int bench(const char *path, double lo, double hi, double step, int seeds,
 		if (best < 0)
 			continue;
 		for (int s = 0; s < seeds; s++) {
-			long answer[3];
+			long answer[AT];
 
-			err = search_run(row, n, NULL, b, 20, noise, s + 1, at, 3, answer, &st);
+			err = search_run(row, n, by, b, at[AT - 1], noise, s + 1, at, AT, answer, &st);
 			if (err)
 				goto out;
-			for (int k = 0; k < 3; k++)
+			for (int k = 0; k < AT; k++)
 				add(&t[k], row, answer[k], b, row[best].time_ms);
-			if (getenv("SEARCH_VERBOSE"))
-				printf("%g W seed %d: %.1f %.1f %.1f\n", b, s,
-				       100 * t[0].excess[t[0].n - 1], 100 * t[1].excess[t[1].n - 1],
-				       100 * t[2].excess[t[2].n - 1]);
+			for (int k = 0; k < AT && getenv("SEARCH_VERBOSE"); k++)
+				printf("%g W seed %d, %d modes: %.1f\n", b, s, at[k],
+				       100 * t[k].excess[t[k].n - 1]);
 		}
 	}
 	/* No mode of the file is within any of the budgets. */
@@ -144,13 +148,13 @@ static int bench(const char *path, double lo, double hi, double step, int seeds,
 	if (json)
 		fprintf(json, "{\"file\":\"%s\",\"noise\":%g,\"modes_measured\":%.2f,\"at\":[",
 			path, noise, (double)st.modes / st.runs);
-	for (int k = 0; k < 3; k++)
-		show(&t[k], at[k], json, k == 2);
+	for (int k = 0; k < AT; k++)
+		show(&t[k], at[k], json, k == AT - 1);
 	if (json)
 		fputs("]}", json);
 	err = 0;
 out:
-	for (int k = 0; k < 3; k++)
+	for (int k = 0; k < AT; k++)
 		free(t[k].excess);
 	free(dirty);
 	free(row);
@@ -163,22 +167,25 @@ int main(int argc, char **argv)
 {
 	double lo = 15, hi = 45, step = 1, noise[] = { 0.003, 0.01 };
 	int noises = 2;
+	struct jetwatt_estimator by = { .particles = 1 };
 	const char *out = NULL;
 	FILE *json = NULL;
 	int seeds = 5, opt, bad = 0, first;
 
-	while ((opt = getopt(argc, argv, "o:s:b:n:")) != -1) {
+	while ((opt = getopt(argc, argv, "o:s:b:n:p")) != -1) {
 		if (opt == 'o')
 			out = optarg;
 		else if (opt == 'n')
 			noise[0] = atof(optarg), noises = 1;
+		else if (opt == 'p')
+			by.particles = 0;
 		else if (opt == 's')
 			seeds = atoi(optarg);
 		else if (opt != 'b' || sscanf(optarg, "%lf:%lf:%lf", &lo, &hi, &step) != 3)
 			bad = 1;
 	}
 	if (bad || optind == argc || seeds < 1 || !(noise[0] > 0) || !(step > 0) || !(lo <= hi)) {
-		fprintf(stderr, "usage: search [-o report.json] [-s seeds] [-b lo:hi:step] [-n noise] file.csv...\n");
+		fprintf(stderr, "usage: search [-o report.json] [-s seeds] [-b lo:hi:step] [-n noise] [-p] file.csv...\n");
 		return 2;
 	}
 	if (out) {
@@ -194,7 +201,7 @@ int main(int argc, char **argv)
 		for (int k = 0; k < noises; k++) {
 			if (json && (optind > first || k))
 				fputs(",\n", json);
-			if (bench(argv[optind], lo, hi, step, seeds, noise[k], json))
+			if (bench(argv[optind], lo, hi, step, seeds, noise[k], &by, json))
 				bad = 1;
 		}
 	if (json) {

@@ -102,17 +102,20 @@ static long search_best(const struct jetwatt_row *row, const struct jetwatt_mode
 }
 
 /* Search with up to @most measured modes, some of them measured twice, with the predictor and the
- * prior @by; NULL: the default one. Store in answer[k] the result of the search after at[k] modes. */
+ * prior @by; NULL: the default one. Store in answer[k] the result of the search after at[k] modes, for
+ * which, as in jetwatt optimize, modes are ranked without particles. */
 static __attribute__((unused)) int search_run(const struct jetwatt_row *row, size_t n,
 		      const struct jetwatt_estimator *by, double budget, size_t most,
 		      double noise, uint64_t seed, const int *at, int ats, long *answer, struct search_stats *st)
 {
+	struct jetwatt_estimator ranks = by ? *by : (struct jetwatt_estimator){ 0 };
 	struct jetwatt_mode *mode = malloc(n * sizeof(*mode));
 	struct jetwatt_row seen[SEARCH_MOST];
 	size_t k = 0, modes = 0, again;
 	uint64_t rng = seed * 7919 + (uint64_t)(budget * 1000);
 	int err = mode ? 0 : -ENOMEM, next = 0;
 
+	ranks.particles = 0;
 	for (size_t i = 0; i < n && !err; i++)
 		mode[i] = row[i].mode;
 	while (!err && k < SEARCH_MOST) {
@@ -127,7 +130,7 @@ static __attribute__((unused)) int search_run(const struct jetwatt_row *row, siz
 				break;
 		/* Store the result of the search before the next mode is measured. */
 		while (again == k && next < ats && (int)modes == at[next])
-			answer[next++] = search_best(row, mode, n, seen, k, by, budget, noise, rng);
+			answer[next++] = search_best(row, mode, n, seen, k, &ranks, budget, noise, rng);
 		modes += again == k;
 		seen[k] = search_measure(&row[p.index], noise, &rng);
 		st->over += seen[k].power_w > budget;
@@ -141,7 +144,7 @@ static __attribute__((unused)) int search_run(const struct jetwatt_row *row, siz
 		k++;
 	}
 	while (next < ats && err >= 0)
-		answer[next++] = search_best(row, mode, n, seen, k, by, budget, noise, rng);
+		answer[next++] = search_best(row, mode, n, seen, k, &ranks, budget, noise, rng);
 	st->runs++;
 	st->modes += modes;
 	free(mode);

@@ -272,6 +272,7 @@ int jetwatt_tuner_one(struct jetwatt_tuner *l, size_t modes)
 	struct jetwatt_plan_next next;
 	int err;
 
+	/* This search compares modes by the time of a minibatch, so it takes all minibatches as alike. */
 	by.particles = l->budget_w > 0;
 	openblas_set_num_threads(1);
 	if (l->down)
