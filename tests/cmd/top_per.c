@@ -21,22 +21,14 @@ static const char job[] =
 	"n=$((n + 1)); echo $n > " COUNT ".new; mv " COUNT ".new " COUNT "; done; }";
 
 struct point {
-	unsigned long long t_ns, uj;
-	double units;
+	double t_ns, uj, units;
 };
 
 static struct point now(void)
 {
-	struct point p = { 0 };
+	struct point p = { .t_ns = truth("t_ns"), .uj = truth("energy_uj") };
 	char line[128];
-	FILE *f = fopen(SIM "truth/now", "r");
 
-	while (f && fgets(line, sizeof(line), f)) {
-		sscanf(line, "t_ns %llu", &p.t_ns);
-		sscanf(line, "energy_uj %llu", &p.uj);
-	}
-	if (f)
-		fclose(f);
 	if (!get_line(COUNT, line, sizeof(line)))
 		p.units = strtod(line, NULL);
 	return p;

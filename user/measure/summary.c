@@ -150,8 +150,9 @@ static void batch_lines(const struct jetwatt_summary *s, FILE *f, const struct j
 		s->energy_j, off, 100 * e_sd, s->energy.p50, s->energy.p95, s->energy.max);
 	fprintf(f, " %s%10.4g%s ms  per minibatch  +- %.1f %%   p50 %.4g  p95 %.4g  max %.4g\n", on,
 		s->row.time_ms, off, 100 * s->row.time_sd, s->time.p50, s->time.p95, s->time.max);
-	fprintf(f, " %s%10.2f%s W   %-14s +- %.1f %%   waits for the GPU %.0f %% of the time\n",
-		on, s->row.power_w, off, s->phases > 1 ? "in phase 1" : "while training", 100 * s->row.power_sd, 100 * s->wait_share);
+	fprintf(f, " %s%10.2f%s W   %-14s +- %.1f %%   waits for the GPU %.0f %% of the time\n", on,
+		s->row.power_w, off, s->phases > 1 ? "in phase 1" : "while training",
+		100 * s->row.power_sd, 100 * s->wait_share);
 	fprintf(f, " %10.0f %%   without work for the GPU%s, %.0f %% with%s\n", 100 * s->stall_share,
 		s->launched ? "" : " at most", 100 * s->gpu_share, s->launched ? "" : " at least");
 	if (s->error.n)
