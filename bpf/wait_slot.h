@@ -152,8 +152,8 @@ static inline __attribute__((always_inline)) int is_syncpoint_wait(unsigned int 
 /*
  * struct armed_fd - a descriptor for which a fence is or was pending
  *
- * The first poll after the arming begins the wait; a thread may also already be in poll() when
- * another thread arms the descriptor. The descriptor of an event of the GPU's driver is always
+ * The first poll after the arming begins the wait; if another thread is in poll() at that time, the
+ * arming begins it. The descriptor of an event of the GPU's driver is always
  * armed; the BPF program traces its creation, or the library finds it among the open descriptors of
  * the process.
  */

@@ -285,8 +285,8 @@ u64 jetwatt_watch_lost(unsigned int watcher)
  * @watcher: index of the watcher, less than JETWATT_WATCHERS_MAX
  * @tgids: ids of the processes to watch
  * @n: number of ids in @tgids; 0 to watch all processes
- * @with_children: also watch the processes that the processes in @tgids and their descendants fork
- *	from now on
+ * @with_children: also watch the processes that those in @tgids fork from now on, and the
+ *	descendants of these
  *
  * Context: process, after jetwatt_watch_open(); takes watch.lock.
  */

@@ -165,8 +165,8 @@ TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 	get_hot(self, HOT);
 	ASSERT_EQ(jetwatt_board_open(&self->b, &roots, &self->err), 0);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), -EAGAIN);
-	/* The process with the lease cannot save a state during throttling, and finds no state of
-	 * this boot to restore. */
+	/* During throttling no state can be saved, and there is no saved state of this boot to
+	 * restore. */
 	EXPECT_EQ(jetwatt_board_save(self->b, &self->err), -EAGAIN);
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -ENOENT);
 	EXPECT_EQ(self->max, 1032750000);

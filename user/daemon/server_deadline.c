@@ -28,7 +28,7 @@
 /* When the request rate falls below this fraction of the rate at which the latency limit was
  * last missed, all modes are allowed again. */
 #define FEWER		0.8
-/* Relative errors of the estimated time and power of a mode that was left before it was
+/* Assumed relative errors of the estimated time and power of a mode that was left before it was
  * measured. */
 #define TIME_SD		0.3
 #define POWER_SD	0.1

@@ -98,8 +98,8 @@ static double mismatch(const struct jetwatt_batch_wait *b, size_t n, int k)
 	return n > (size_t)k ? sum / (double)(n - (size_t)k) : 0;
 }
 
-/* Return: period, in waits, that explains the peaks of the series @s: the smallest one with peaks of
- * similar height and waits that repeat, else the largest one; 1: none. @how: set to the fit of the
+/* Return: period of the peaks of the series @s, in waits: of the periods that fit, the smallest one with
+ * peaks of similar height and waits that repeat, else the largest one; 1: none fits. @how: set to the fit of the
  * returned period if that is not 1. */
 static int find_period(const struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s,
 		       size_t *at, struct jetwatt_period_fit *how)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Acquisition function of the strategy "auto": constrained expected improvement for each kind of
- * plan.
+ * Acquisition function of the strategy "auto": constrained expected improvement, for each kind of
+ * plan (enum jetwatt_slice_kind).
  */
 #ifndef JETWATT_ACQUISITION_H
 #define JETWATT_ACQUISITION_H

@@ -113,7 +113,7 @@
  * WAITS_WATCH is for kernels that cannot trace with BPF. WAITS_WATCH requests a record of each
  * finished wait of the processes in JETWATT_A_WAITS_TGIDS, or of all processes without that
  * attribute. With the flag JETWATT_A_WAITS_CHILDREN, the request includes the processes that the
- * listed processes and their descendants fork later. While there is a WAITS_WATCH request, the
+ * listed processes fork later, and the descendants of these; not those that were forked before. While there is a WAITS_WATCH request, the
  * module traces the system calls of the machine through the raw_syscalls tracepoints. The module
  * sends WAITS_NTF messages to the caller's port only, within about 20 ms after a wait. Without a
  * WAITS_WATCH request, the module traces no system call.
