@@ -37,6 +37,9 @@
 #define FAR_S		0.3
 #define WINDOW_S	1.0
 #define FAR		1.15
+/* Relative error of the time of a mode that the cap left after fewer than FEW minibatches. */
+#define FEW		3
+#define FEW_SD		0.05
 /* Duration of the measurement of a held mode, in s, and the relative standard deviation of the
  * measured power and time. */
 #define HELD_S		10.0
@@ -178,10 +181,32 @@ static struct jetwattd_reading reading(struct bench *b, size_t i, double s, doub
 	return got;
 }
 
+static void store(struct bench *b, const struct jetwatt_row *row)
+{
+	if (b->nr_stored < b->max_stored)
+		b->stored[b->nr_stored++] = *row;
+}
+
 /* Return the duration of a quick measurement with minibatches of @t seconds. */
 static double quick_s(double t)
 {
 	return fmax(QUICK_S, fmin(QUICK * t, fmax(WHOLE_S, WHOLE * t)));
+}
+
+/* Model of jetwattd_exclude_mode(), after @s seconds in mode @i, whose power has the relative error @sd. */
+static void over(struct bench *b, size_t i, double s, double sd)
+{
+	struct jetwatt_row row = reading(b, i, s, sd).m.row;
+	double whole = floor(s / (1e-3 * row.time_ms) - 0.5);
+
+	row.power_w = fmax(row.power_w, 1.0001 * room(b));
+	row.power_sd = sd;
+	row.time_sd = whole < FEW ? FEW_SD : sd;
+	if (whole < 1)
+		row.time_ms = 0;
+	else
+		store(b, &row);
+	jetwattd_learner_over(&b->l, &row);
 }
 
 /* Model of jetwattd_try_mode(). */
@@ -202,8 +227,7 @@ static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *st
 		stay(b, s, i, 1);
 		jetwattd_learner_add_energy(&b->l, s * w);
 		b->overs++;
-		got = reading(b, i, s, 0.02);
-		jetwattd_learner_over(&b->l, &step->mode, fmax(got.m.row.power_w, 1.0001 * room(b)), 0.02);
+		over(b, i, s, 0.02);
 		stay(b, WINDOW_S, safe(b), 1);
 		out = JETWATTD_OVER;
 	} else {
@@ -247,8 +271,8 @@ static void search(struct bench *b)
 		t = terms(b);
 		follow = jetwattd_learner_done(&b->l, &t, &result);
 		while (jetwattd_learner_news(&b->l, &news))
-			if (news.what == JETWATTD_STORE && b->nr_stored < b->max_stored)
-				b->stored[b->nr_stored++] = news.reading.m.row;
+			if (news.what == JETWATTD_STORE)
+				store(b, &news.reading.m.row);
 	}
 }
 
@@ -275,9 +299,8 @@ static void hold(struct bench *b)
 		if (b->row[i].power_w > b->budget_w) {
 			stay(b, WINDOW_S, i, 0);
 			b->overs++;
-			got = reading(b, i, WINDOW_S, 0);
 			if (++trips > 1)
-				jetwattd_learner_over(&b->l, &b->row[i].mode, got.m.row.power_w, 0.01);
+				over(b, i, WINDOW_S, 0.01);
 			stay(b, back_off_s, safe(b), 0);
 			back_off_s = fmin(2 * back_off_s, JETWATTD_BACK_OFF_MOST_S);
 			continue;

@@ -84,7 +84,7 @@ TEST_F(learner, refused_mode_is_retried_once)
 	was = best(self)->mode;
 	jetwattd_learner_refused(&self->l, &was, JETWATTD_HOT);
 	EXPECT_TRUE(jetwatt_mode_same(&was, &best(self)->mode));
-	jetwattd_learner_over(&self->l, &was, 0, 0);
+	jetwattd_learner_over(&self->l, &(struct jetwatt_row){ .mode = was });
 	EXPECT_FALSE(best(self) && jetwatt_mode_same(&was, &best(self)->mode));
 }
 
@@ -128,13 +128,17 @@ TEST_F(learner, allowance_limits_the_search)
 TEST_F(learner, search_is_due_when_the_mode_cannot_be_held)
 {
 	struct jetwattd_terms t;
+	struct jetwatt_row over;
 	int tries;
 
 	learn(self, &unknown);
 	tries = self->p.tries;
 	t = terms(&self->p);
 	EXPECT_EQ(0, jetwattd_learner_is_due(&self->l, &t));
-	jetwattd_learner_over(&self->l, &best(self)->mode, 1.02 * self->p.budget_w, 0.005);
+	over = *best(self);
+	over.power_w = 1.02 * self->p.budget_w;
+	over.power_sd = 0.005;
+	jetwattd_learner_over(&self->l, &over);
 	ASSERT_EQ(1, jetwattd_learner_is_due(&self->l, &t));
 	jetwattd_learner_resume(&self->l, &t);
 	while (step(self) > 0 && self->p.tries < STEPS)

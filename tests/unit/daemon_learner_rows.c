@@ -25,6 +25,14 @@ static struct jetwatt_row row(const struct jetwatt_mode *m, double t_ms, double 
 	return (struct jetwatt_row){ .mode = *m, .time_ms = t_ms, .power_w = w, .time_sd = SD, .power_sd = SD };
 }
 
+/* The cap steps down from candidate @i, which draws @w watts; its time is unknown. */
+static void over(FIXTURE_DATA(learner) *self, size_t i, double w)
+{
+	struct jetwatt_row row = { .mode = self->l.known.mode[i], .power_w = w, .power_sd = 0.02 };
+
+	jetwattd_learner_over(&self->l, &row);
+}
+
 /*
  * Begin a job with two rows: candidate 0, far within the limit, and candidate 100, which is @faster
  * times as fast and draws @w watts. Measure modes near the limit again for a while; the readings of
@@ -89,10 +97,42 @@ TEST_F(learner, mode_above_one_over_the_budget_may_be_chosen)
 	ASSERT_TRUE(jetwattd_dominates(&m[179], &m[100]));
 	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
 	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
-	jetwattd_learner_over(&self->l, &m[100], 22, 0.02);
+	over(self, 100, 22);
 	EXPECT_TRUE(is_best(self, 179));
 	/* The mode that was over the budget is excluded until the budget changes. */
 	EXPECT_TRUE(jetwatt_mode_same(&m[0], &jetwattd_learner_best_under(&self->l, 30, &m[179])->mode));
+}
+
+/* A mode over the budget whose time is known tells the model as much as any other. */
+TEST_F(learner, time_of_a_mode_over_the_budget_is_kept)
+{
+	const struct jetwatt_mode *m = self->l.known.mode;
+	struct jetwatt_row rows[] = { row(&m[0], 100, 12) }, left = row(&m[100], 70, 22);
+	struct jetwattd_prior prior = { .key = KEY, .row = rows, .rows = 1 };
+
+	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+	over(self, 120, 22);
+	EXPECT_EQ(1, jetwattd_complete_rows(&self->l));
+	jetwattd_learner_over(&self->l, &left);
+	EXPECT_EQ(2, jetwattd_complete_rows(&self->l));
+	EXPECT_EQ(70, jetwatt_tuner_row(&self->l.known, &m[100])->time_ms);
+	EXPECT_TRUE(is_best(self, 0));
+}
+
+/* A drift is checked in a mode that is within the budget, although the first row is of one that is not. */
+TEST_F(learner, drift_is_not_checked_in_a_mode_over_the_budget)
+{
+	const struct jetwatt_mode *m = self->l.known.mode;
+	struct jetwatt_row rows[] = { row(&m[179], 40, 30), row(&m[0], 100, 12) };
+	struct jetwattd_prior prior = { .key = KEY, .row = rows, .rows = 2 };
+	struct jetwattd_terms t = at(0);
+
+	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+	jetwattd_learner_resume(&self->l, &t);
+	ASSERT_EQ(1, jetwattd_drift_check_first(&self->l));
+	EXPECT_TRUE(jetwatt_mode_same(&m[0], &self->l.check.mode));
 }
 
 /* A preset whose name states more than the limit may draw less: it is measured after some seconds,
@@ -112,13 +152,13 @@ TEST_F(learner, every_preset_that_may_be_within_the_limit_is_measured)
 	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
 	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
 	jetwattd_learner_resume(&self->l, &t);
-	jetwattd_learner_over(&self->l, &m[100], 22, 0.02);
+	over(self, 100, 22);
 	ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));
 	EXPECT_FALSE(jetwatt_mode_same(&m[179], &s.mode));
 	t = at(15);
 	ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));
 	EXPECT_TRUE(jetwatt_mode_same(&m[179], &s.mode));
-	jetwattd_learner_over(&self->l, &m[179], 21, 0.02);
+	over(self, 179, 21);
 	ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));
 	EXPECT_FALSE(jetwatt_mode_same(&m[179], &s.mode) || jetwatt_mode_same(&m[178], &s.mode));
 }

@@ -146,7 +146,8 @@ static inline enum jetwattd_outcome try(FIXTURE_DATA(learner) *self, const struc
 	p->most_w = fmax(p->most_w, watts(p, &step->mode));
 	if (watts(p, &step->mode) > p->budget_w) {
 		p->overs++;
-		jetwattd_learner_over(l, &step->mode, got.m.row.power_w, 0.02);
+		got.m.row.power_sd = 0.02;
+		jetwattd_learner_over(l, &got.m.row);
 		return JETWATTD_OVER;
 	}
 	p->board = step->mode;

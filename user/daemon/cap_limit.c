@@ -91,6 +91,7 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 	c->cap_hit = 1;
 	c->stepped_ns = jetwatt_clock_ns();
 	c->left_w = c->left_sd = 0;
+	c->left_peak = peak_w > 0;
 	if (now > from + MIN_SPAN_NS) {
 		c->left_w = jetwattd_window_mean(&j->drawn, now - from, &span);
 		c->left_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);

@@ -49,6 +49,7 @@
  * @left_w: mean power in the mode that the cap left, in W; raised if the short window exceeded its
  *	limit, see cap_throttle(); 0: unknown
  * @left_sd: relative standard error of @left_w
+ * @left_peak: 1: @left_w was raised for the short window
  * @left: the mode that the cap left
  * @stepped_ns: time of the last cap event, ns, CLOCK_MONOTONIC
  * @mean_w: mean power over the averaging window, in W
@@ -75,7 +76,7 @@ struct jetwattd_cap {
 	double safe_w;
 	uint64_t measuring_ns;
 
-	int energy_debt, cap_hit;
+	int energy_debt, cap_hit, left_peak;
 	double left_w, left_sd;
 	struct jetwatt_mode left;
 	uint64_t stepped_ns;

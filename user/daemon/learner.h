@@ -56,17 +56,20 @@ enum jetwattd_outcome {
 
 /**
  * struct jetwattd_reading - result of measuring a mode
- * @m: the measurement
+ * @m: the measurement; after a cap event, the time is that of the whole minibatches in the mode, in ms, 0:
+ *	unknown
  * @steps: for a server of a language model: costs of its steps; all zero: the job is no such server
  * @lost: number of power samples lost during the measurement
  * @over_w: after a cap event: mean power in the mode, in W; 0: unknown or within the limit
  * @over_sd: relative error of @over_w
+ * @over_peak: 1: the mode exceeded the "cap" only; @over_w is then above the mean power
  */
 struct jetwattd_reading {
 	struct jetwatt_measure m;
 	struct jetwatt_step_costs steps;
 	uint64_t lost;
 	double over_w, over_sd;
+	int over_peak;
 };
 
 /**
@@ -399,12 +402,10 @@ void jetwattd_learner_figures(const struct jetwattd_learner *l, const struct jet
 /* Add an estimate as a row, for a mode that was left before its reading was complete. The estimate
  * is not stored. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row);
-/* The cap stepped down from @mode. @over_w: power in @mode, in W: it becomes a row without a measured
- * time, @mode is excluded, and modes that are at least as high in all knobs are marked in @above. 0 if
- * the power is unknown; in that case @mode is excluded only if a cap event or throttling has occurred in
- * it before. @over_sd: relative error of @over_w. */
-void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
-			   double over_w, double over_sd);
+/* The cap stepped down from the mode of @over. Its power becomes a row, with the time if that is not 0
+ * (unknown), the mode is excluded, and modes that are at least as high in all knobs are marked in @above. If
+ * the power is 0 (unknown), the mode is excluded only if a cap event or throttling has occurred in it before. */
+void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_row *over);
 /* A mode could not be measured. @why: the outcome. With JETWATTD_HOT (throttled), the mode is excluded
  * only if throttling or a cap event has occurred in it before; with any other outcome, at once. */
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
@@ -412,8 +413,7 @@ void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_m
 /* A server misses its latency limit in @mode, at @hz requests per second. The mode and every
  * mode that is not higher in any knob are not measured, and are chosen only if no other mode is
  * within the limit. Return: 1 if at least one mode was newly marked as too slow, else 0. */
-int jetwattd_learner_deadline_miss(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
-			      double hz);
+int jetwattd_learner_deadline_miss(struct jetwattd_learner *l, const struct jetwatt_mode *mode, double hz);
 /* Forget in which modes the server misses its latency limit. */
 void jetwattd_learner_forget_misses(struct jetwattd_learner *l);
 /* Add the energy that a learning step has used, in J, to the cost of learning. */

@@ -183,14 +183,14 @@ int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_r
 	return best && start_check(l, (size_t)(best - l->known.row), 1);
 }
 
-/* Return: 1 if the row has a time, and a further reading of its mode costs at most PART of
- * jetwattd_share_left() and lets the job lag behind a preset by no more than is permitted. */
+/* Return: 1 if the row has a time, its mode is within the limit, and a further reading of the mode costs at
+ * most PART of jetwattd_share_left() and lets the job lag behind a preset by no more than is permitted. */
 static int can_check(const struct jetwattd_learner *l, const struct jetwatt_row *row)
 {
 	const struct jetwatt_row *best = jetwattd_best(l);
 	double by = best ? best->time_ms / row->time_ms : 1;
 
-	return jetwattd_is_complete(row) &&
+	return jetwattd_is_complete(row) && jetwattd_is_within(l, row) &&
 	       jetwattd_reading_cost(l, row->time_ms, by) <= PART * jetwattd_share_left(l) &&
 	       !jetwattd_lag_when(l, jetwattd_reading_cost(l, row->time_ms, 0), jetwattd_row_objective(l, row));
 }
@@ -236,7 +236,8 @@ static int bisect(struct jetwattd_learner *l)
 	while (c->now - c->old > 1) {
 		size_t half = c->old + (c->now - c->old) / 2, mid = half;
 
-		while (mid < c->now && !jetwattd_is_complete(&l->known.row[mid]))
+		while (mid < c->now &&
+		       !(jetwattd_is_complete(&l->known.row[mid]) && jetwattd_is_within(l, &l->known.row[mid])))
 			mid++;
 		if (mid < c->now)
 			return request_check(l, JETWATTD_CHECK_PART, mid);

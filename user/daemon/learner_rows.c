@@ -184,25 +184,26 @@ static double estimate_time(struct jetwattd_learner *l, const struct jetwatt_mod
 	return k->nr_rows ? sum / k->nr_rows : TIME_MS;
 }
 
-void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
-			   double over_w, double over_sd)
+void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_row *over)
 {
-	struct jetwatt_row row = { .mode = *mode, .time_sd = JETWATTD_NO_TIME, .power_w = over_w,
-				   .power_sd = over_sd };
-	long at = mode_index(l, mode);
+	long at = mode_index(l, &over->mode);
+	struct jetwatt_row row = *over;
 
 	l->again_s = 0;
-	if (!(over_w > 0)) {
+	if (!(row.power_w > 0)) {
 		if (at >= 0)
 			l->exclusions[at]++;
 		return;
 	}
-	row.time_ms = estimate_time(l, mode);
+	if (!(row.time_ms > 0)) {
+		row.time_ms = estimate_time(l, &row.mode);
+		row.time_sd = JETWATTD_NO_TIME;
+	}
 	jetwattd_row_add(l, &row, NULL);
 	if (at >= 0)
 		l->exclusions[at] = JETWATTD_EXCLUDED;
 	for (size_t i = 0; i < l->known.nr_modes; i++)
-		l->above[i] |= jetwattd_dominates(&l->known.mode[i], mode);
+		l->above[i] |= jetwattd_dominates(&l->known.mode[i], &row.mode);
 }
 
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,

@@ -254,7 +254,7 @@ void jetwattd_handle_news(struct jetwattd_run *r);
  * pointer is valid until the learner changes. The function also sets the mode to which the cap may step
  * down. */
 const struct jetwatt_row *jetwattd_best_mode(struct jetwattd_run *r);
-/* Exclude a mode that was over the budget, as jetwattd_learner_over(). */
+/* Exclude a mode that was over the budget, as jetwattd_learner_over(), and store its reading in the database. */
 void jetwattd_exclude_mode(struct jetwattd_run *r, const struct jetwattd_reading *got);
 
 /* cap_recovery.c: wait until the overshoot of the last cap event is repaid, at most one averaging

@@ -2,10 +2,12 @@
 /* Measure time and power of the job in the applied mode: full readings, quick checks,
  * throttling. */
 #include "daemon/loop.h"
-#include "util/clock.h"
 
 #include <errno.h>
 #include <string.h>
+
+#include "measure/left_mode.h"
+#include "util/clock.h"
 
 /* If more than this fraction of the samples has too low clocks, the mode counts as throttled. */
 #define BELOW		0.1
@@ -40,8 +42,8 @@ static void set_measuring(struct jetwattd *d, uint64_t since_ns)
 }
 
 /* End a measurement: fetch the cap event that occurred during the measurement, if there was one.
- * Return: 1: there was one. */
-static int fetch_cap_event(struct jetwattd *d, struct jetwattd_reading *got)
+ * @until_ns: set to the time of the event. Return: 1: there was one. */
+static int fetch_cap_event(struct jetwattd *d, struct jetwattd_reading *got, uint64_t *until_ns)
 {
 	int was;
 
@@ -51,6 +53,8 @@ static int fetch_cap_event(struct jetwattd *d, struct jetwattd_reading *got)
 	 * switch. */
 	got->over_w = d->cap.left_w > jetwattd_cap_limit(&d->cap) ? d->cap.left_w : 0;
 	got->over_sd = d->cap.left_sd;
+	got->over_peak = d->cap.left_peak;
+	*until_ns = d->cap.stepped_ns;
 	d->cap.cap_hit = 0;
 	d->cap.measuring_ns = 0;
 	pthread_mutex_unlock(&d->lock);
@@ -71,20 +75,24 @@ enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetw
 				    const struct jetwatt_measure_limits *limits,
 				    struct jetwattd_reading *got)
 {
+	uint64_t lost = r->session.lost, since_ns = jetwatt_clock_ns(), left_ns;
 	struct jetwatt_measure_limits until = *limits;
-	uint64_t lost = r->session.lost;
 	int err;
 
 	jetwattd_forget_waits(r);
 	until.cancel = &r->d->invalidate;
 	*got = (struct jetwattd_reading){ .m.row.mode = *mode };
-	set_measuring(r->d, jetwatt_clock_ns());
+	set_measuring(r->d, since_ns);
 	err = r->serves ? jetwattd_measure_steps(r, &until, got) :
 			  jetwatt_measure_mode(&r->session, jetwatt_clock_ns(), &until, &got->m, on_progress, r);
 	got->m.row.mode = *mode;
 	got->lost = r->session.lost - lost;
-	if (fetch_cap_event(r->d, got))
+	if (fetch_cap_event(r->d, got, &left_ns)) {
+		got->m.row.time_ms = 0;
+		if (!r->serves && !corunners_differ(r))
+			jetwatt_left_mode_time(&r->session, since_ns, left_ns, &got->m);
 		return JETWATTD_OVER;
+	}
 	if (err == -ECANCELED)
 		return JETWATTD_INTERRUPTED;
 	if (err == -ENODATA || err == -ETIMEDOUT)

@@ -72,13 +72,18 @@ int jetwattd_store_reading(struct jetwattd_run *r, const struct jetwattd_reading
 
 void jetwattd_exclude_mode(struct jetwattd_run *r, const struct jetwattd_reading *got)
 {
-	const struct jetwatt_mode *mode = &got->m.row.mode;
+	struct jetwatt_measure m = got->m;
 	char name[96] = "";
 
-	if (r->d->verbose && !jetwatt_board_mode_format(mode, name, sizeof(name)))
-		jetwatt_notice("over the budget %s: %.2f W +- %.1f %%", name, got->over_w,
-				   100 * got->over_sd);
-	jetwattd_learner_over(&r->learner, mode, got->over_w, got->over_sd);
+	m.row.power_w = got->over_w;
+	m.row.power_sd = got->over_sd;
+	if (r->d->verbose && !jetwatt_board_mode_format(&m.row.mode, name, sizeof(name)))
+		jetwatt_notice("over the budget %s: %.2f ms%s, %.2f W +- %.1f %%", name, m.row.time_ms,
+				   m.row.time_ms > 0 ? "" : " (unknown)", got->over_w, 100 * got->over_sd);
+	jetwattd_learner_over(&r->learner, &m.row);
+	/* Later jobs of the workload need not try the mode again. */
+	if (m.row.time_ms > 0 && !got->over_peak)
+		jetwatt_profile_store_add(&r->store, &m, got->lost);
 }
 
 const struct jetwatt_row *jetwattd_best_mode(struct jetwattd_run *r)
@@ -153,7 +158,7 @@ enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jet
 	if (out == JETWATTD_OVER && got.over_w > 0) {
 		jetwattd_exclude_mode(r, &got);
 	} else if (out == JETWATTD_OVER) {
-		jetwattd_learner_over(&r->learner, mode, 0, 0);
+		jetwattd_learner_over(&r->learner, &(struct jetwatt_row){ .mode = *mode });
 	} else if (out == JETWATTD_MEASURED && jetwattd_throttled(r, mode)) {
 		jetwattd_learner_refused(&r->learner, mode, JETWATTD_HOT);
 		out = JETWATTD_HOT;
