@@ -297,7 +297,7 @@ struct jetwatt_telemetry {
  * @base: base unit, for metrics and tables
  * @metric: name of the metric family, without the suffix _total of a counter
  * @label: name of the metric label that distinguishes the channels
- * @files: hwmon files of the series, as "NAME/ATTRIBUTE ..."; see JETWATT_SERIES_ROWS()
+ * @files: files of the series in sysfs, as in JETWATT_SERIES_ROWS()
  * @help: help text of the metric
  */
 struct jetwatt_series_row {
@@ -386,7 +386,7 @@ int jetwatt_sysfs_open(struct jetwatt_sysfs **fs, const char *sysfs);
  * @fs: the reader
  * @r: receives the values and the time
  *
- * The first call, and then every 30th call, searches for devices; if a file could not be read, the
+ * The first call, and then every 30th call, searches for the files; if a file could not be read, the
  * next call searches too.
  *
  * Context: blocks while drivers fill in the files, which may take milliseconds per file; one call

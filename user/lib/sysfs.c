@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Reads the series that another driver provides only as files in hwmon (fans, over-current
- * events). A kernel module must not read files, so libjetwatt reads the files of hwmon. A row of
- * JETWATT_SERIES_ROWS() names the devices and attributes; a board without them lacks only that
- * series.
+ * Reads the series that another driver provides only as files in sysfs (fans, over-current
+ * events). A kernel module must not read files, so libjetwatt reads them. A row of
+ * JETWATT_SERIES_ROWS() names the files; a board without them lacks only that series.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,63 +13,38 @@
 #include <time.h>
 
 #include "jetwatt.h"
+#include "lib/series_files.h"
 
-#define DEVICES_MAX	64	/* maximum number of hwmon devices that are examined */
-#define PATH_LEN	192
-/* Number of readings between two searches for devices, unless a file cannot be read. */
+#define PATH_LEN	256
+/* Number of readings between two searches for the files, unless a file cannot be read. */
 #define SEARCH_READINGS	30
 
 /**
  * struct jetwatt_sysfs - sysfs files of the telemetry series
- * @hwmon: directory of the hwmon devices
+ * @root: mount point of sysfs
  * @path: path of the file of each telemetry slot; "": the board has none
  * @readings: number of readings since the last search; 0: search before the next reading
  */
 struct jetwatt_sysfs {
-	char hwmon[128];
+	char root[128];
 	char path[JETWATT_TELEMETRY_SLOTS][PATH_LEN];
 	unsigned int readings;
 };
 
-/* List the numbers N of hwmonN in ascending order. */
-static int hwmon_devices(const struct jetwatt_sysfs *fs, unsigned int *nr)
+/* Return: 1 if the hwmon device with the file @path has the name @driver. */
+static int is_named(const char *path, const char *driver)
 {
-	DIR *dir = opendir(fs->hwmon);
-	struct dirent *d;
-	int n = 0;
-
-	while (dir && n < DEVICES_MAX && (d = readdir(dir))) {
-		int at = n;
-
-		if (strncmp(d->d_name, "hwmon", 5) || !isdigit((unsigned char)d->d_name[5]))
-			continue;
-		nr[n] = strtoul(d->d_name + 5, NULL, 10);
-		for (; at && nr[at - 1] > nr[at]; at--) {
-			unsigned int higher = nr[at - 1];
-
-			nr[at - 1] = nr[at];
-			nr[at] = higher;
-		}
-		n++;
-	}
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
-static int is_named(const char *device, const char *name, size_t len)
-{
-	char path[PATH_LEN], line[64] = "";
+	char name[PATH_LEN + 8], line[64] = "";
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%.160s/name", device);
-	f = fopen(path, "re");
+	snprintf(name, sizeof(name), "%.*s/name", (int)(strrchr(path, '/') - path), path);
+	f = fopen(name, "re");
 	if (f && !fgets(line, sizeof(line), f))
 		line[0] = '\0';
 	if (f)
 		fclose(f);
 	line[strcspn(line, "\n")] = '\0';
-	return strlen(line) == len && !memcmp(line, name, len);
+	return !strcmp(line, driver);
 }
 
 /* Read a number from a file. Return: 0; -ENOENT: the file cannot be read or contains no number. */
@@ -88,58 +61,61 @@ static int read_number(const char *path, int64_t *v)
 	return err ? -ENOENT : 0;
 }
 
-/* Find the files of one "NAME/ATTRIBUTE", which ends at a space or at the end of the string @file.
- * Return: number of channels (files) found. */
-static unsigned int find_files(struct jetwatt_sysfs *fs, const struct jetwatt_series_row *row,
-			       const char *file, const unsigned int *nr, int devices)
+static int by_number(const void *a, const void *b)
 {
-	const char *attr = strchr(file, '/') + 1;
-	int len = strcspn(attr, " "), hash = strcspn(attr, "# ");
-	unsigned int found = 0, next = 1;
-	char device[PATH_LEN - 40];
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Find the files of an entry that have a value, the first @max of them: hwmon2 is before hwmon10.
+ * Return: number of paths written to @path. */
+static unsigned int find_files(const struct jetwatt_sysfs *fs, const struct jetwatt_series_files *f,
+			       char path[][PATH_LEN], unsigned int max)
+{
+	unsigned int found = 0;
+	char pattern[PATH_LEN];
+	glob_t g;
 	int64_t v;
 
-	for (int i = 0; i < devices; i++) {
-		snprintf(device, sizeof(device), "%s/hwmon%u", fs->hwmon, nr[i]);
-		if (!is_named(device, file, attr - 1 - file))
-			continue;
-		for (; next <= row->channels; next++) {
-			char *path = fs->path[row->first + next - 1];
+	snprintf(pattern, sizeof(pattern), "%s%s", fs->root, f->pattern);
+	if (glob(pattern, GLOB_NOSORT, NULL, &g))
+		return 0;
+	qsort(g.gl_pathv, g.gl_pathc, sizeof(*g.gl_pathv), by_number);
+	for (size_t i = 0; i < g.gl_pathc && found < max; i++) {
+		const char *p = g.gl_pathv[i];
 
-			if (hash < len)
-				snprintf(path, PATH_LEN, "%s/%.*s%u%.*s", device, hash, attr, next,
-					 len - hash - 1, attr + hash + 1);
-			else
-				snprintf(path, PATH_LEN, "%s/%.*s", device, len, attr);
-			if (read_number(path, &v))
-				*path = '\0';
-			else
-				found++;
-			/* An attribute without '#' stands for one channel per device. */
-			if (hash == len) {
-				next += *path != '\0';
-				break;
-			}
+		if (strlen(p) >= PATH_LEN || (f->driver[0] && !is_named(p, f->driver)) ||
+		    read_number(p, &v))
+			continue;
+		strcpy(path[found++], p);
+	}
+	globfree(&g);
+	return found;
+}
+
+/* Find the files of the channels of @row in its first entry that has any. */
+static void find_channels(struct jetwatt_sysfs *fs, const struct jetwatt_series_row *row)
+{
+	const char *entry = row->files, *end;
+	struct jetwatt_series_files f;
+	unsigned int found = 0;
+
+	for (; !found && (end = jetwatt_series_files(entry, 1, &f)); entry = end) {
+		if (!f.numbered) {
+			found = find_files(fs, &f, &fs->path[row->first], row->channels);
+			continue;
+		}
+		for (uint32_t c = 1; c <= row->channels; c++) {
+			jetwatt_series_files(entry, c, &f);
+			found += find_files(fs, &f, &fs->path[row->first + c - 1], 1);
 		}
 	}
-	return found;
 }
 
 static void find_all_files(struct jetwatt_sysfs *fs)
 {
-	unsigned int nr[DEVICES_MAX];
-	int n = hwmon_devices(fs, nr);
-
 	memset(fs->path, 0, sizeof(fs->path));
-	for (uint32_t kind = 0; kind < __JETWATT_SERIES_KINDS; kind++) {
-		const struct jetwatt_series_row *row = jetwatt_series_row(kind);
-		const char *file = row->files;
-
-		while (*file && !find_files(fs, row, file, nr, n)) {
-			file += strcspn(file, " ");
-			file += *file == ' ';
-		}
-	}
+	for (uint32_t kind = 0; kind < __JETWATT_SERIES_KINDS; kind++)
+		find_channels(fs, jetwatt_series_row(kind));
 }
 
 int jetwatt_sysfs_open(struct jetwatt_sysfs **out, const char *sysfs)
@@ -149,7 +125,7 @@ int jetwatt_sysfs_open(struct jetwatt_sysfs **out, const char *sysfs)
 	*out = fs;
 	if (!fs)
 		return -ENOMEM;
-	snprintf(fs->hwmon, sizeof(fs->hwmon), "%.100s/class/hwmon", sysfs ? sysfs : "/sys");
+	snprintf(fs->root, sizeof(fs->root), "%s", sysfs ? sysfs : "/sys");
 	return 0;
 }
 

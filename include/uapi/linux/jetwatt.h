@@ -172,9 +172,10 @@
  *		which is used in metrics and tables
  *	metric: name of the metric family, without the suffix _total of a counter
  *	label: name of the metric label that distinguishes the channels
- *	files: for the reader SYSFS: "NAME/ATTRIBUTE ..." below /sys/class/hwmon: name of the
- *		device and of its attribute. '#' stands for the channel's number; without '#', each
- *		device of that name is one channel. The first entry that exists is used
+ *	files: for the reader SYSFS: entries separated by spaces; the first one that exists is used.
+ *		"NAME/ATTRIBUTE" is an attribute of the hwmon device NAME. "/PATTERN" is a pattern
+ *		of glob(7) below /sys, such as "/bus/platform/devices/[0-9]*.vic/load". '#' stands
+ *		for the channel's number; without '#', each file that exists is one channel
  *	help: help text of the metric
  *
  * Add a new kind at the end, and also to the netlink specification. The numbers are part of the

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/series_files.h"
+
 #define FILE_MAX	65536
 #define FILES_MAX	8000
 
@@ -199,18 +201,15 @@ static void gather_matches(struct jetwatt_gather *g, const char *pattern)
 	globfree(&found);
 }
 
-/* Add the hwmon files of a series: a list of DRIVER/FILE, separated by spaces; # in FILE is a
- * number. FILE is added for all drivers. */
+/* Add the files of a series, of a hwmon attribute those of all hwmon devices. */
 static void gather_series(struct jetwatt_gather *g, const struct jetwatt_series_row *row)
 {
-	char files[256], pattern[300], *save, *file, *hash;
+	struct jetwatt_series_files f;
+	char pattern[sizeof("sys") + sizeof(f.pattern)];
+	const char *entry = row->files;
 
-	snprintf(files, sizeof(files), "%s", row->files);
-	for (file = strtok_r(files, " ", &save); file; file = strtok_r(NULL, " ", &save)) {
-		snprintf(pattern, sizeof(pattern), "sys/class/hwmon/hwmon*%s", strchr(file, '/'));
-		hash = strchr(pattern, '#');
-		if (hash)
-			*hash = '*';
+	while ((entry = jetwatt_series_files(entry, 0, &f))) {
+		snprintf(pattern, sizeof(pattern), "sys%s", f.pattern);
 		gather_matches(g, pattern);
 	}
 }
