@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Check that --help, man pages, shell completion, README.md and doc/ name the same verbs and
-# options. Also check the width of man pages and --help, the length of README.md, and that every
-# link within the tree from README.md and doc/ leads to an existing page and heading.
+# options. Also check the width of man pages and --help, the length of README.md, the form of the
+# files in doc/changes.d/, and that every link within the tree from README.md and doc/ leads to an
+# existing page and heading.
 cd "$(dirname "$0")/../.." || exit 1
 n=0 failed=0
 page=$(mktemp)
-trap 'rm -f "$page"' EXIT
+bad=$(mktemp -d)
+trap 'rm -rf "$page" "$bad"' EXIT
 verbs=$(build/jetwatt --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 common='quiet verbose no-color progress help usage version'
 
@@ -45,7 +47,22 @@ complete_()
 # headings PAGE: print the headings of a page in the form in which links refer to them
 headings() { sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g;s/ /-/g'; }
 
-echo 1..12
+# fragments DIR: print what is wrong with each file of a directory like doc/changes.d
+fragments()
+{
+	local f
+	for f in "$1"/*; do
+		[ -e "$f" ] || continue
+		[[ $f == *.md ]] || echo "$f: no name like NAME.md"
+		[ -z "$(tail -c 1 "$f")" ] || echo "$f: no newline at the end"
+		[ "$(wc -l < "$f")" -le 3 ] || echo "$f: more than three lines"
+		grep -q '`[^`]*`' "$f" || echo "$f: no code span"
+		head -n 1 "$f" | grep -q '^- ' || echo "$f: the first line does not begin with \"- \""
+		awk -v f="$f" 'length() > 100 || !/^(- |  )[^ ]/ { print f ": line " NR ": " $0 }' "$f"
+	done
+}
+
+echo 1..14
 # shellcheck disable=SC1091
 . user/cmd/jetwatt.bash-completion
 PATH=$PWD/build:$PATH
@@ -148,4 +165,18 @@ same "links of README.md and doc/ lead to a page and a heading" < <(
 			[ -z "$heading" ] || headings "$page" | grep -qx -- "$heading" || echo "$f: no heading $to#$heading"
 		done
 	done)
+same "the files in doc/changes.d have the form of list items" < <(fragments doc/changes.d)
+good='- `-x` is new:
+  it is quick.'
+printf '%s\n' "$good" > "$bad/good.md"
+printf '%s' "$good" > "$bad/newline.md"
+printf '%s\n' "$good" > "$bad/suffix.txt"
+printf -- '- `a`\n- `b`\n- `c`\n- `d`\n' > "$bad/long.md"
+printf -- '- nothing\n' > "$bad/span.md"
+printf '  `a`\n' > "$bad/item.md"
+printf -- '- `a`\nb\n' > "$bad/indent.md"
+: > "$bad/empty.md"
+same "a file of another form is refused" < <(
+	fragments "$bad" | sed 's,.*/\(.*\): .*,\1,;s/:.*//' | sort -u | diff - <(
+		printf '%s\n' empty.md indent.md item.md long.md newline.md span.md suffix.txt))
 exit $failed
