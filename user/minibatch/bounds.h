@@ -57,7 +57,7 @@ enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jet
 /*
  * no_launch.c: merge each wait without launches of one job as jetwatt_merge_next() decides.
  * @merged: memory for @n waits, to which merged items of @it then point. @why: may be NULL; the waits
- * that were merged away get JETWATT_RULE_NO_LAUNCH. After the bounds have been written,
+ * that were merged away get the rule that no_launch.c sets. After the bounds have been written,
  * jetwatt_merged_why() sets the minibatch of these waits. Return: number of waits that are left.
  */
 size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, struct jetwatt_sync *merged,
