@@ -11,8 +11,6 @@
  *             power modes of Orin NX and Nano (unverified). GPU levels are 102 MHz apart
  *             (unverified)
  * Orin NX     CPU to 1984, GPU to 918, EMC to 3199 MHz: before Super
- *             DLA core clock to 614.4 MHz, on AGX Orin to 1600 MHz: data sheets of the modules
- *             (unverified)
  * Xavier NX   GPU: available_frequencies of 17000000.gv11b under JetPack 4 and 5 (unverified;
  *             its highest level, 1109.25 MHz, CPU to 1907.2 and EMC to 1866 MHz: modes of 20 W in
  *             LineageOS/android_device_nvidia_galen, nvpmodel/nvpmodel_t194_p3668.conf, which is
@@ -32,10 +30,12 @@
  */
 #include "boards.h"
 
+#include <linux/bug.h>
 #include <linux/kernel.h>
 #include <linux/of.h>
 #include <linux/string.h>
 
+#include "drivers.h"
 #include "knobs.h"
 #include "plant.h"
 
@@ -46,8 +46,6 @@ static const struct sim_model_board boards[] = {
 		.cpu = { 115200, 76800, 2188800, { 2201600 } },
 		.gpu = { 114750, 102000, 1236750, { 1300500 } },
 		.emc = { .list = { 204000, 665600, 2133000, 3199000 } },
-		.dla_khz = 1600000,
-		.fan = true, .oc_inputs = 3,
 		.emc_cap = "clk", .waits = "jp6",
 		.magnitudes = {
 			.gpu_flop = 4096, .gpu_byte = 192, .emc_byte = 64,
@@ -67,8 +65,6 @@ static const struct sim_model_board boards[] = {
 		.cpu = { 115200, 76800, 1958400, { 1984000 } },
 		.gpu = { 306000, 102000, 918000 },
 		.emc = { .list = { 204000, 665600, 2133000, 3199000 } },
-		.dla_khz = 614400,
-		.fan = true, .oc_inputs = 3,
 		.emc_cap = "clk", .waits = "jp6",
 		.magnitudes = {
 			.gpu_flop = 2048, .gpu_byte = 96, .emc_byte = 32,
@@ -88,7 +84,6 @@ static const struct sim_model_board boards[] = {
 		.cpu = { 115200, 76800, 1728000 },
 		.gpu = { 306000, 102000, 1020000 },
 		.emc = { .list = { 204000, 665600, 2133000, 3199000 } },
-		.fan = true, .oc_inputs = 3,
 		.emc_cap = "clk", .waits = "jp6",
 		.magnitudes = {
 			.gpu_flop = 2048, .gpu_byte = 96, .emc_byte = 32,
@@ -109,7 +104,6 @@ static const struct sim_model_board boards[] = {
 		.gpu = { .list = { 114750, 204000, 306000, 408000, 510000, 599250, 701250, 752250,
 				   803250, 854250, 905250, 956250, 1007250, 1058250, 1109250 } },
 		.emc = { .list = { 204000, 1065600, 1600000, 1866000 } },
-		.fan = true, .oc_inputs = 6,
 		.emc_cap = "iso", .waits = "jp5",
 		.magnitudes = {
 			.gpu_flop = 768, .gpu_byte = 96, .emc_byte = 32,
@@ -130,7 +124,6 @@ static const struct sim_model_board boards[] = {
 		.gpu = { .list = { 114750, 216750, 318750, 420750, 522750, 624750, 675750, 828750,
 				   905250, 1032750, 1198500, 1236750, 1338750, 1377000 } },
 		.emc = { .list = { 204000, 1065600, 1331200, 1600000, 2133000 } },
-		.fan = true, .oc_inputs = 6,
 		.emc_cap = "iso", .waits = "jp5",
 		.magnitudes = {
 			.gpu_flop = 1024, .gpu_byte = 128, .emc_byte = 64,
@@ -190,6 +183,30 @@ const struct sim_model_board *sim_model_board(void)
 			found = &boards[i];
 	if (!found)
 		found = &boards[0];
+	return found;
+}
+
+static bool exists(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(boards); i++)
+		if (!strcmp(name, boards[i].name))
+			return true;
+	return false;
+}
+
+bool sim_board_is_one_of(const char *name, ...)
+{
+	bool found = false;
+	va_list ap;
+
+	va_start(ap, name);
+	for (; name; name = va_arg(ap, const char *)) {
+		WARN_ON(!exists(name));
+		found |= !strcmp(name, sim_model_board()->name);
+	}
+	va_end(ap);
 	return found;
 }
 

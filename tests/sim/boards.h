@@ -58,16 +58,12 @@ struct sim_model_steps {
 /**
  * struct sim_model_board - a board
  * @root: parts of compatible strings of the root node; the first board that matches is simulated
- * @name: name of the board in the kernel log
+ * @name: name of the board in the kernel log and for sim_board_is_one_of()
  * @cores: number of CPUs
  * @cluster: number of CPUs that share a clock
  * @cpu: levels of the CPU clock
  * @gpu: levels of the GPU clock
  * @emc: levels of the memory clock
- * @dla_khz: highest core clock of the deep learning accelerators, kHz; 0: the board has none
- * @fan: whether the board is known to have a fan with a tachometer
- * @oc_inputs: number of over-current inputs whose events the driver counts; 0: the board has no
- *	such driver
  * @emc_cap: default of the module parameter "emc_cap"
  * @waits: default of the module parameter "waits"
  * @magnitudes: constants of the analytic plant
@@ -76,9 +72,6 @@ struct sim_model_board {
 	const char *root[2], *name;
 	u32 cores, cluster;
 	struct sim_model_steps cpu, gpu, emc;
-	u32 dla_khz;
-	bool fan;
-	u32 oc_inputs;
 	char *emc_cap, *waits;
 	struct sim_magnitudes magnitudes;
 };

@@ -6,8 +6,9 @@
  *
  * The caps behave as in isbozeng/bsp-jp6.2.0, nvidia-oot/drivers/video/tegra/host/nvdla/nvdla.c: a
  * written value is passed through clk_round_rate(); a read returns clk_round_rate() of UINT_MAX, so
- * without a cap the highest level. The highest clocks of boards.c, 1600 MHz (AGX Orin) and 614.4
- * MHz (Orin NX before Super), are unverified. No job uses the accelerators, so they draw no power.
+ * without a cap the highest level. The highest clocks, 1600 MHz (AGX Orin) and 614.4 MHz (Orin NX
+ * before Super), are those of the modules' data sheets (unverified). No job uses the accelerators,
+ * so they draw no power.
  */
 #include <linux/debugfs.h>
 #include <linux/kernel.h>
@@ -15,7 +16,6 @@
 #include <linux/platform_device.h>
 #include <linux/sysfs.h>
 
-#include "boards.h"
 #include "drivers.h"
 #include "fault.h"
 
@@ -123,7 +123,8 @@ int sim_dla_register(void)
 	u32 i;
 	int err;
 
-	top = sim_model_board()->dla_khz * 1000ULL;
+	top = sim_board_is_one_of("AGX Orin", NULL) ? 1600000000 :
+	      sim_board_is_one_of("Orin NX", NULL) ? 614400000 : 0;
 	for (i = 0; top && i < ACCELERATORS; i++) {
 		err = add(&accelerator[i], i);
 		if (err) {

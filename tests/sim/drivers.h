@@ -30,6 +30,12 @@ SIM_DRIVERS(SIM_DRIVER_DECLARE)
 	void sim_##name##_remove(void);
 SIM_FURTHER_DRIVERS(SIM_FURTHER_DECLARE)
 
+/*
+ * Return: whether the simulated board is one of the boards with these names (boards.c). The last
+ * argument is NULL. A driver calls this function if only some boards have its device.
+ */
+bool sim_board_is_one_of(const char *name, ...) __attribute__((__sentinel__));
+
 /* Return: whether the board caps the memory clock by @which: "clk", "iso" or "bwmgr". */
 bool sim_emc_capped_by(const char *which);
 

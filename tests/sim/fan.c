@@ -21,7 +21,6 @@
 #include <linux/platform_device.h>
 #include <linux/sysfs.h>
 
-#include "boards.h"
 #include "drivers.h"
 
 static uint fan_rpm = 1500;
@@ -43,9 +42,15 @@ static struct attribute *pwm_tach_attrs[] = {
 };
 ATTRIBUTE_GROUPS(pwm_tach);
 
+/* Return: whether the board is known to have a fan with a tachometer. */
+static bool has_fan(void)
+{
+	return !sim_board_is_one_of("AGX Thor", NULL);
+}
+
 int sim_fan_register(void)
 {
-	if (!sim_model_board()->fan)
+	if (!has_fan())
 		return 0;
 	pdev = platform_device_register_simple("generic_pwm_tachometer", PLATFORM_DEVID_NONE,
 					       NULL, 0);
@@ -60,7 +65,7 @@ int sim_fan_register(void)
 
 void sim_fan_unregister(void)
 {
-	if (!sim_model_board()->fan)
+	if (!has_fan())
 		return;
 	hwmon_device_unregister(hwmon);
 	platform_device_unregister(pdev);

@@ -22,10 +22,8 @@
 #include <linux/platform_device.h>
 #include <linux/sysfs.h>
 
-#include "boards.h"
 #include "drivers.h"
 
-#define ORIN_INPUTS	3
 #define INPUTS		6
 
 static int oc_events[INPUTS];
@@ -76,12 +74,20 @@ static struct attribute *xavier_attrs[] = {
 };
 ATTRIBUTE_GROUPS(xavier);
 
+static const struct attribute_group **groups_of_board(void)
+{
+	if (sim_board_is_one_of("AGX Orin", "Orin NX", "Orin Nano", NULL))
+		return orin_groups;
+	if (sim_board_is_one_of("Xavier NX", "AGX Xavier", NULL))
+		return xavier_groups;
+	return NULL;
+}
+
 int sim_overcurrent_register(void)
 {
-	u32 inputs = sim_model_board()->oc_inputs;
-	const struct attribute_group **groups = inputs == ORIN_INPUTS ? orin_groups : xavier_groups;
+	const struct attribute_group **groups = groups_of_board();
 
-	if (!inputs)
+	if (!groups)
 		return 0;
 	pdev = platform_device_register_simple("soctherm-oc-event", PLATFORM_DEVID_NONE, NULL, 0);
 	if (IS_ERR(pdev))
@@ -95,7 +101,7 @@ int sim_overcurrent_register(void)
 
 void sim_overcurrent_unregister(void)
 {
-	if (!sim_model_board()->oc_inputs)
+	if (!groups_of_board())
 		return;
 	hwmon_device_unregister(hwmon);
 	platform_device_unregister(pdev);
