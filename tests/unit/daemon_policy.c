@@ -24,10 +24,10 @@ TEST(empty_policy_has_the_defaults)
 	EXPECT_EQ(0, p.budget_w);
 	EXPECT_EQ(1, p.window_s);
 	EXPECT_EQ(0, p.cap_w);
+	EXPECT_EQ(0.1, p.cap_window_s);
 	EXPECT_EQ(80, p.backoff_s);
 	EXPECT_EQ(1000, p.most);
 	EXPECT_EQ(5, p.learn_share);
-	EXPECT_EQ(0, p.reassert);
 	EXPECT_STREQ("/run/jetwatt/control", p.control);
 	EXPECT_STREQ("127.0.0.1:9417", p.metrics);
 	EXPECT_STREQ("", p.method);
@@ -89,22 +89,87 @@ TEST(settings_that_need_a_restart_are_kept)
 	EXPECT_STREQ("/run/jetwatt/control", p.control);
 }
 
-TEST(blind_is_floor_or_restore)
+/* Types in JETWATTD_POLICY_NUMBERS(): the member is this many times the number of the file. */
+#define number	1
+#define count	1
+#define ms	1e3
+
+static const struct {
+	const char *key, *unit;
+	size_t at;
+	double lowest, highest, preset, times;
+	int whole;
+} numbers[] = {
+#define NUMBER(key, type, member, unit, lowest, highest, value)				\
+	{ key, unit, offsetof(struct jetwattd_policy, member), lowest, highest, value, type,	\
+	  _Generic(((struct jetwattd_policy *)0)->member, long: 1, double: 0) },
+	JETWATTD_POLICY_NUMBERS(NUMBER)
+};
+
+#undef number
+#undef count
+#undef ms
+
+static double value_of(size_t i)
 {
-	ASSERT_EQ(0, parse(""));
-	EXPECT_EQ(0, p.blind_restore);
-	ASSERT_EQ(0, parse("blind = restore\n"));
-	EXPECT_EQ(1, p.blind_restore);
-	ASSERT_EQ(0, parse("blind = floor\n"));
-	EXPECT_EQ(0, p.blind_restore);
-	EXPECT_EQ(-EINVAL, parse("blind = yes\n"));
+	const char *at = (const char *)&p + numbers[i].at;
+	double v;
+	long n;
+
+	memcpy(&v, at, sizeof(v));
+	memcpy(&n, at, sizeof(n));
+	return numbers[i].whole ? (double)n : v;
 }
 
-TEST(rate_out_of_range_is_refused)
+static int parse_number(size_t i, double v)
 {
-	EXPECT_EQ(0, parse("rate = 5000Hz\n"));
-	EXPECT_EQ(-EINVAL, parse("rate = 5001Hz\n"));
-	EXPECT_EQ(-EINVAL, parse("rate = 19Hz\n"));
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s = %.12g%s\n", numbers[i].key, v, numbers[i].unit);
+	return parse(text);
+}
+
+TEST(numbers_have_defaults_and_limits)
+{
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		double lowest = numbers[i].lowest, highest = numbers[i].highest, times = numbers[i].times;
+		const char *key = numbers[i].key;
+
+		ASSERT_EQ(0, parse(""));
+		EXPECT_EQ(numbers[i].preset, value_of(i)) TH_LOG("%s", key);
+		EXPECT_EQ(0, parse_number(i, lowest)) TH_LOG("%s", key);
+		EXPECT_LE(fabs(value_of(i) / (lowest * times) - 1), 1e-9) TH_LOG("%s", key);
+		EXPECT_EQ(0, parse_number(i, highest)) TH_LOG("%s", key);
+		EXPECT_LE(fabs(value_of(i) / (highest * times) - 1), 1e-9) TH_LOG("%s", key);
+		EXPECT_EQ(-EINVAL, parse_number(i, numbers[i].whole ? lowest - 1 : 0.999 * lowest)) TH_LOG("%s", key);
+		EXPECT_EQ(-EINVAL, parse_number(i, numbers[i].whole ? highest + 1 : 1.001 * highest)) TH_LOG("%s", key);
+	}
+}
+
+static const struct {
+	const char *key, *word[2];
+	size_t at;
+} choices[] = {
+#define CHOICE(key, member, first, second)	{ key, { first, second }, offsetof(struct jetwattd_policy, member) },
+	JETWATTD_POLICY_CHOICES(CHOICE)
+};
+
+TEST(choices_have_two_words)
+{
+	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++) {
+		const int *v = (const int *)((const char *)&p + choices[i].at);
+		char text[64];
+
+		ASSERT_EQ(0, parse(""));
+		EXPECT_EQ(0, *v) TH_LOG("%s", choices[i].key);
+		for (int k = 0; k < 2; k++) {
+			snprintf(text, sizeof(text), "%s = %s\n", choices[i].key, choices[i].word[k]);
+			EXPECT_EQ(0, parse(text)) TH_LOG("%s", text);
+			EXPECT_EQ(k, *v) TH_LOG("%s", text);
+		}
+		snprintf(text, sizeof(text), "%s = no-such-word\n", choices[i].key);
+		EXPECT_EQ(-EINVAL, parse(text)) TH_LOG("%s", text);
+	}
 }
 
 TEST(turns_names_two_cgroups_and_a_latency)

@@ -39,14 +39,6 @@ struct policy_key {
 };
 
 #define DAY_MIN	1440
-/* Limits of the averaging windows, in s: at the lowest sampling rates a shorter window of the cap
- * would have too few samples; the longest one must fit in the cap's ring of samples. */
-#define WINDOW_MIN_S		0.1
-#define CAP_WINDOW_MIN_S	0.05
-#define WINDOW_MAX_S		10.0
-/* Highest sampling rate, in Hz, as in the kernel module (JETWATT_RATE_HARD_HZ). At this rate, the
- * ring of samples covers the longest window (JETWATTD_SAMPLES). */
-#define JETWATTD_RATE_MAX_HZ	5000
 /* Separates a power limit from its averaging window. */
 #define OVER	" over "
 
@@ -225,10 +217,11 @@ static int set_power_over(struct jetwattd_policy *p, const struct policy_key *k,
 	snprintf(watts, sizeof(watts), "%.*s", over ? (int)(over - value) : (int)strlen(value), value);
 	if (jetwatt_unit_parse(watts, k->unit, &w) || w < k->lo || w > k->hi ||
 	    (over && (jetwatt_unit_parse(over + strlen(OVER), "s", &s) || s < k->min_window_s ||
-		      s > WINDOW_MAX_S)))
+		      s > JETWATTD_WINDOW_MAX_S)))
 		return jetwatt_conf_refuse(
 			e, line, fix, "\"%.40s\" is not a %s from %g to %g%s, over %g to %gs",
-			value, k->name, k->lo, k->hi, k->unit, k->min_window_s, WINDOW_MAX_S);
+			value, k->name, k->lo, k->hi, k->unit, k->min_window_s,
+			JETWATTD_WINDOW_MAX_S);
 	memcpy((char *)p + k->at, &w, sizeof(w));
 	if (over)
 		memcpy((char *)p + k->window_at, &s, sizeof(s));
@@ -263,35 +256,26 @@ static int set_choice(struct jetwattd_policy *p, const struct policy_key *k, con
 
 #define AT(member)	.at = offsetof(struct jetwattd_policy, member), \
 			.size = sizeof(((struct jetwattd_policy *)0)->member)
-#define NUMBER(member, unit_, lo_, hi_)	set_number, AT(member), .unit = unit_, .lo = lo_, .hi = hi_
+#define NUMBER(key, type, member, unit_, lo_, hi_, default_) \
+	{ key, set_##type, AT(member), .unit = unit_, .lo = lo_, .hi = hi_ },
 #define POWER(member, window, example, min_window_s_) \
 	set_power_over, AT(member), .unit = "W", .lo = 0.1, .hi = 1000, .word = { example }, \
 	.window_at = offsetof(struct jetwattd_policy, window), .min_window_s = min_window_s_
-#define CHOICE(member, first, second)	set_choice, AT(member), .word = { first, second }
+#define CHOICE(key, member, first, second)	{ key, set_choice, AT(member), .word = { first, second } },
 
 /* The keys of the policy file. Bit i of @given belongs to row i. */
 static const struct policy_key keys[] = {
-	{ "budget", POWER(budget_w, window_s, "15W over 1s", WINDOW_MIN_S) },
-	{ "cap", POWER(cap_w, cap_window_s, "20W over 0.1s", CAP_WINDOW_MIN_S) },
+	{ "budget", POWER(budget_w, window_s, "15W over 1s", JETWATTD_WINDOW_MIN_S) },
+	{ "cap", POWER(cap_w, cap_window_s, "20W over 0.1s", JETWATTD_CAP_WINDOW_MIN_S) },
 	{ "hours", set_hours, .repeats = 1 },
 	{ "cgroup", set_cgroup, .repeats = 1 },
 	{ "turns", set_turns, .repeats = 1 },
 	{ "tokens", set_server, AT(server) },
-	{ "objective", CHOICE(least_energy, "time", "energy") },
-	{ "ttft", set_ms, AT(ttft_ms), .unit = "s", .lo = 1e-3, .hi = 1e3 },
-	{ "tpot", set_ms, AT(tpot_ms), .unit = "s", .lo = 1e-4, .hi = 1e2 },
-	{ "window", NUMBER(window_s, "s", WINDOW_MIN_S, WINDOW_MAX_S) },
-	{ "back-off", NUMBER(backoff_s, "s", JETWATTD_BACK_OFF_S, 3600) },
-	{ "rate", NUMBER(rate_hz, "Hz", 20, JETWATTD_RATE_MAX_HZ) },
+	JETWATTD_POLICY_NUMBERS(NUMBER)
+	JETWATTD_POLICY_CHOICES(CHOICE)
 	{ "modes", set_text, AT(modes), .restart = 1 },
 	{ "idle", set_text, AT(idle) },
-	{ "others", CHOICE(reassert, "yield", "reassert") },
-	{ "blind", CHOICE(blind_restore, "floor", "restore") },
 	{ "method", set_text, AT(method), .restart = 1 },
-	{ "most", set_count, AT(most), .lo = 3, .hi = 1000 },
-	{ "learn-time", NUMBER(learn_s, "s", 0.1, 86400) },
-	{ "learn-energy", NUMBER(learn_j, "J", 0.1, 1e9) },
-	{ "learn-share", NUMBER(learn_share, "%", 0.1, 50) },
 	{ "db", set_text, AT(db), .restart = 1 },
 	{ "control", set_text, AT(control), .restart = 1 },
 	{ "metrics", set_address, AT(metrics) },
@@ -362,7 +346,10 @@ int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy 
 			  struct jetwatt_conf_error *e)
 {
 	*p = (struct jetwattd_policy){
-		.window_s = 1, .cap_window_s = 0.1, .backoff_s = JETWATTD_BACK_OFF_MOST_S, .learn_j = 1e9, .learn_share = 5, .most = 1000,
+#define DEFAULT(key, type, member, unit, lowest, highest, value)	.member = value,
+		JETWATTD_POLICY_NUMBERS(DEFAULT)
+#undef DEFAULT
+		.cap_window_s = 0.1,
 		.control = "/run/jetwatt/control", .metrics = "127.0.0.1:9417",
 	};
 	return jetwatt_conf_parse(text, size, policy_set, p, e);

@@ -23,6 +23,55 @@
 #define JETWATTD_BACK_OFF_S		2
 #define JETWATTD_BACK_OFF_MOST_S	80
 
+/* Limits of the averaging windows, in s: at the lowest sampling rates a shorter window of the cap
+ * would have too few samples; the longest one must fit in the cap's ring of samples. */
+#define JETWATTD_WINDOW_MIN_S		0.1
+#define JETWATTD_CAP_WINDOW_MIN_S	0.05
+#define JETWATTD_WINDOW_MAX_S		10.0
+/* Highest sampling rate, in Hz, as in the kernel module (JETWATT_RATE_HARD_HZ). At this rate, the
+ * ring of samples covers the longest window (JETWATTD_SAMPLES). */
+#define JETWATTD_RATE_MAX_HZ		5000
+
+/**
+ * JETWATTD_POLICY_NUMBERS() - list the settings that are one number
+ *
+ * ROW(key, type, member, unit, lowest, highest, default)
+ *	key: name of the setting in the policy file
+ *	type: number; count: a whole number, without a unit; ms: a time, which is stored in ms
+ *	member: member of struct jetwattd_policy, which describes it
+ *	unit: unit of the number in the file; "": none
+ *	lowest, highest: limits, in @unit
+ *	default: value of the member if the file does not have the key
+ *
+ * Keys, members, defaults and the tests of the limits (unit/daemon_policy) follow from the rows.
+ */
+#define JETWATTD_POLICY_NUMBERS(ROW)							\
+	ROW("ttft", ms, ttft_ms, "s", 1e-3, 1e3, 0)					\
+	ROW("tpot", ms, tpot_ms, "s", 1e-4, 1e2, 0)					\
+	ROW("window", number, window_s, "s", JETWATTD_WINDOW_MIN_S, JETWATTD_WINDOW_MAX_S, 1) \
+	ROW("back-off", number, backoff_s, "s", JETWATTD_BACK_OFF_S, 3600, JETWATTD_BACK_OFF_MOST_S) \
+	ROW("rate", number, rate_hz, "Hz", 20, JETWATTD_RATE_MAX_HZ, 0)			\
+	ROW("most", count, most, "", 3, 1000, 1000)					\
+	ROW("learn-time", number, learn_s, "s", 0.1, 86400, 0)				\
+	ROW("learn-energy", number, learn_j, "J", 0.1, 1e9, 1e9)			\
+	ROW("learn-share", number, learn_share, "%", 0.1, 50, 5)
+
+/* Types of the members. */
+#define JETWATTD_TYPE_number	double
+#define JETWATTD_TYPE_count	long
+#define JETWATTD_TYPE_ms	double
+
+/**
+ * JETWATTD_POLICY_CHOICES() - list the settings that are one of two words
+ *
+ * ROW(key, member, first, second): the member, an int, is 0 for the word @first, which is the
+ * default, and 1 for @second.
+ */
+#define JETWATTD_POLICY_CHOICES(ROW)							\
+	ROW("objective", least_energy, "time", "energy")				\
+	ROW("others", reassert, "yield", "reassert")					\
+	ROW("blind", blind_restore, "floor", "restore")
+
 /**
  * struct jetwattd_hours - a budget for part of the day
  * @from_min: start, in minutes since midnight, local time
@@ -57,7 +106,7 @@ struct jetwattd_timeshare {
 };
 
 /**
- * struct jetwattd_policy - all settings
+ * struct jetwattd_policy - all settings; first those of the two tables above
  * @budget_w: budget for the mean total power, in W; 0: no budget outside of @hours, and jetwattd
  *	applies only the mode @idle
  * @window_s: length of the averaging window, in s
@@ -95,15 +144,19 @@ struct jetwattd_timeshare {
  * @metrics: address and port on which jetwatt-exporter listens
  */
 struct jetwattd_policy {
-	double budget_w, window_s, cap_w, cap_window_s, backoff_s, rate_hz, learn_s, learn_j, learn_share;
+#define JETWATTD_MEMBER(key, type, member, ...)	JETWATTD_TYPE_##type member;
+	JETWATTD_POLICY_NUMBERS(JETWATTD_MEMBER)
+#undef JETWATTD_MEMBER
+#define JETWATTD_MEMBER(key, member, ...)	int member;
+	JETWATTD_POLICY_CHOICES(JETWATTD_MEMBER)
+#undef JETWATTD_MEMBER
+	double budget_w, cap_w, cap_window_s;
 	struct jetwattd_hours hours[JETWATTD_HOURS];
 	struct jetwattd_cgroup cgroups[JETWATTD_CGROUPS];
 	struct jetwattd_timeshare timeshare;
 	char server[JETWATT_BOARD_CGROUP_LEN];
-	double ttft_ms, tpot_ms;
-	int nr_hours, nr_cgroups, reassert, blind_restore, least_energy;
+	int nr_hours, nr_cgroups;
 	unsigned int given;
-	long most;
 	char modes[JETWATT_CONF_TEXT], db[JETWATT_CONF_TEXT], control[108];
 	char method[32], idle[96], readers[33], writers[33], metrics[64];
 };
