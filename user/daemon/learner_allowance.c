@@ -75,24 +75,25 @@ static double best_preset(const struct jetwattd_learner *l)
 	return isinf(least) ? 0 : least;
 }
 
-/* Return the time for which the job has run after its first FREE_S seconds, in s. */
-static double lagging_s(const struct jetwattd_learner *l)
+/* Return the time for which the job will have run after its first FREE_S seconds in @s seconds, in s. */
+static double lagging_s(const struct jetwattd_learner *l, double s)
 {
-	return fmax(0, (l->terms.now_ns - l->run_ns) * 1e-9 - FREE_S);
+	return fmax(0, (l->terms.now_ns - l->run_ns) * 1e-9 + s - FREE_S);
 }
 
 /* Return how far the job may still fall behind the fastest preset, in s of the preset's work. */
 static double lag_left(const struct jetwattd_learner *l)
 {
-	return l->lead_s + LAG * lagging_s(l);
+	return l->lead_s + LAG * lagging_s(l, 0);
 }
 
-/* Return the work of the fastest preset that the job loses in @s seconds in a mode with objective @objective. */
+/* Return the work of the fastest preset that the job loses in @s seconds in a mode with objective @objective,
+ * except in its first FREE_S seconds. */
 static double lag_of(const struct jetwattd_learner *l, double s, double objective)
 {
-	double preset = lagging_s(l) > 0 ? best_preset(l) : 0;
+	double late_s = fmin(s, lagging_s(l, s)), preset = late_s > 0 ? best_preset(l) : 0;
 
-	return preset > 0 ? s * fmax(0, 1 - preset / objective) : 0;
+	return preset > 0 ? late_s * fmax(0, 1 - preset / objective) : 0;
 }
 
 double jetwattd_lag_when(const struct jetwattd_learner *l, double s, double objective)
@@ -109,7 +110,7 @@ void jetwattd_allowance_ran(struct jetwattd_learner *l, const struct jetwatt_row
 
 	l->spent->ran_s += s;
 	if (in && preset > 0)
-		l->lead_s += fmin(s, lagging_s(l)) * (preset / jetwattd_row_objective(l, in) - 1);
+		l->lead_s += fmin(s, lagging_s(l, 0)) * (preset / jetwattd_row_objective(l, in) - 1);
 	l->ran_ns = l->terms.now_ns;
 }
 
