@@ -210,7 +210,7 @@ static void over(struct bench *b, size_t i, double s, double sd)
 }
 
 /* Model of jetwattd_try_mode(). */
-static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *step)
+static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *step, double *tried_s)
 {
 	const struct jetwatt_row *best = jetwattd_learner_best_under(&b->l, room(b), NULL);
 	size_t i = place(b, &step->mode);
@@ -226,6 +226,7 @@ static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *st
 		s = w > FAR * b->budget_w ? FAR_S : WINDOW_S;
 		stay(b, s, i, 1);
 		jetwattd_learner_add_energy(&b->l, s * w);
+		*tried_s = s;
 		b->overs++;
 		over(b, i, s, 0.02);
 		stay(b, WINDOW_S, safe(b), 1);
@@ -260,7 +261,7 @@ static void search(struct bench *b)
 		if (!jetwattd_learner_next(&b->l, &t, &step))
 			return;
 		if (step.kind == JETWATTD_TRY || step.kind == JETWATTD_TRY_EXACT) {
-			result.outcome = try(b, &step);
+			result.outcome = try(b, &step, &result.tried_s);
 			result.here = result.outcome == JETWATTD_MEASURED;
 		} else {
 			size_t i = place(b, &step.mode);

@@ -166,7 +166,7 @@ TEST_F(learner, drift_is_detected_with_other_workloads_as_prior)
 			self->p.change_ns = self->p.now_ns + (uint64_t)(after * QUICK_S * 1e9) - 1;
 			begin(self, &prior);
 			while (steps++ < STEPS && result > 0) {
-				double lost_s = self->l.spent->lost_s;
+				double lost_s = self->l.spent->all.lost_s;
 
 				result = step(self);
 				if (self->p.drifts == drifts || told_s < INFINITY)
@@ -174,7 +174,7 @@ TEST_F(learner, drift_is_detected_with_other_workloads_as_prior)
 				told_s = (self->p.now_ns - self->p.change_ns) * 1e-9;
 				/* No best mode of the changed job is known yet, so no lost time is
 				 * counted. */
-				EXPECT_EQ(lost_s, self->l.spent->lost_s);
+				EXPECT_EQ(lost_s, self->l.spent->all.lost_s);
 			}
 			EXPECT_GT(30, told_s) TH_LOG("times %g after %d: %g s, %d readings", then[k], after, told_s, self->p.tries);
 			/* The readings before the drift have used up part of the job's time share

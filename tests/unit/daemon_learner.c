@@ -2,6 +2,8 @@
 /* The learner of jetwattd: the modes that it measures and the mode that it finds. */
 #include "learner_plant.h"
 
+#include "daemon/learner_inside.h"
+
 TEST_F(learner, finds_a_fast_mode_within_the_budget)
 {
 	for (double budget_w = 16; budget_w < 34; budget_w += 4) {
@@ -198,6 +200,28 @@ TEST_F(learner, known_workload_needs_few_measurements)
 	hold_on(self, 60);
 	EXPECT_GT(0.1, loss(self)) TH_LOG("%g", loss(self));
 	EXPECT_EQ(0, self->p.drifts);
+}
+
+/* A job that was learned for another budget is measured at once, because a far better mode is expected. */
+TEST_F(learner, known_job_with_a_new_budget_is_not_held_first)
+{
+	struct jetwatt_row row[STEPS];
+	struct jetwattd_prior prior = { .key = KEY, .row = row };
+	int runs[2];
+
+	self->p.budget_w = 16;
+	learn(self, &unknown);
+	hold_on(self, 600);
+	prior.rows = self->l.known.nr_rows;
+	ASSERT_LE(JETWATTD_SURE, jetwattd_complete_rows(&self->l));
+	memcpy(row, self->l.known.row, prior.rows * sizeof(*row));
+	for (int i = 0; i < 2; i++) {
+		self->p.budget_w = i ? 34 : 16;
+		learn(self, &prior);
+		runs[i] = self->p.tries;
+	}
+	EXPECT_EQ(0, runs[0]);
+	EXPECT_LT(0, runs[1]);
 }
 
 /* With rows of other workloads as prior, the learner finds a good mode within five tries, of which on

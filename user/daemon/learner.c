@@ -88,6 +88,7 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 	l->taken = l->checked = 0;
 	l->run_ns = l->ran_ns = 0;
 	l->lead_s = 0;
+	l->job = (struct jetwattd_share){ 0 };
 	jetwattd_learner_forget_misses(l);
 	set_first(l, prior);
 	for (size_t i = 0; i < prior->rows && !err; i++)
@@ -115,6 +116,7 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 	/* Look up the allowance for learning the workload only once per run of the job. */
 	if (!l->run_ns)
 		l->spent = jetwattd_allowance(l);
+	l->at_budget = jetwattd_allowance_at_budget(l);
 	l->run_ns = l->run_ns ? l->run_ns : terms->now_ns;
 	l->again_s = 0;
 }
@@ -232,14 +234,15 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	int has_turned = 0, tried = !l->check.state || l->check.tried;
 
 	l->terms = *terms;
-	jetwattd_allowance_ran(l, l->check.state ? jetwatt_tuner_row(&l->known, &l->check.mode) : jetwattd_row_after(l, out));
 	if (l->check.state) {
+		jetwattd_allowance_ran(l, jetwatt_tuner_row(&l->known, &l->check.mode));
 		out = JETWATTD_MEASURED;
 		if (jetwattd_drift_evaluate(l, result, &has_turned))
 			return JETWATTD_FOLLOW_CHECK;
-	} else if (out == JETWATTD_MEASURED) {
-		l->taken++;
-		if (jetwattd_drift_suspected(l, result))
+	} else {
+		jetwattd_allowance_tried(l, out, result->tried_s);
+		l->taken += out == JETWATTD_MEASURED;
+		if (out == JETWATTD_MEASURED && jetwattd_drift_suspected(l, result))
 			return JETWATTD_FOLLOW_CHECK;
 	}
 	if (out == JETWATTD_MEASURED && tried && !has_turned && check_first_row(l, 0))
@@ -247,7 +250,7 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	/* No best mode of the changed job was known when the step began. */
 	if (has_turned)
 		l->best_objective = l->gain_s = 0;
-	jetwattd_allowance_spend(l, out);
+	jetwattd_allowance_spend(l, out, result->tried_s);
 	if (has_turned)
 		return start_new_pass(l);
 	/* The cap may have left the mode because of power that was drawn before the switch to it.
@@ -262,5 +265,5 @@ int jetwattd_learner_is_due(struct jetwattd_learner *l, const struct jetwattd_te
 {
 	l->terms = *terms;
 	jetwattd_allowance_ran(l, jetwattd_best(l));
-	return l->spent->ran_s >= l->again_s;
+	return l->spent->all.ran_s >= l->again_s;
 }

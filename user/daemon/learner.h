@@ -20,6 +20,7 @@
 #ifndef JETWATT_DAEMON_LEARNER_H
 #define JETWATT_DAEMON_LEARNER_H
 
+#include "daemon/learner_allowance.h"
 #include "daemon/mode_span.h"
 #include "measure/measured.h"
 #include "measure/step_costs.h"
@@ -27,8 +28,6 @@
 #include "tune/learned.h"
 #include "tune/token_mix.h"
 
-/* Number of workloads whose allowance is stored. */
-#define JETWATTD_ALLOWANCES	16
 /* Maximum number of modes that are tried first, and of presets; further ones are ignored. */
 #define JETWATTD_FIRST	16
 /* The requests of the moment, which differ in the length of their contexts and prompts, change the measured
@@ -153,12 +152,13 @@ struct jetwattd_step {
  * @jumped_ms: for a try: if the last minibatch deviated from the minibatches before it in
  *	the same mode, the length of the earlier ones, in ms; 0: the last minibatch did not
  *	deviate
+ * @tried_s: for a try with outcome JETWATTD_OVER: time in the mode before the cap stepped down, in s
  * @here: for a try: 1 if the mode is still applied
  */
 struct jetwattd_result {
 	enum jetwattd_outcome outcome;
 	struct jetwattd_reading reading;
-	double jumped_ms;
+	double jumped_ms, tried_s;
 	int here;
 };
 
@@ -195,20 +195,6 @@ struct jetwattd_news {
  */
 struct jetwattd_cost {
 	double seconds, lost_s, gain_s, saved_s;
-};
-
-/**
- * struct jetwattd_allowance - what learning one workload, for all budgets, has used up so far
- * @key: key of the workload
- * @seconds: time used for learning, in s
- * @joules: energy used for learning, in J
- * @ran_s: running time of the workload, in s
- * @lost_s: part of the learning time that would have been saved by applying the best mode
- *	known at each moment, in s
- */
-struct jetwattd_allowance {
-	char key[17];
-	double seconds, joules, ran_s, lost_s;
 };
 
 /**
@@ -293,6 +279,8 @@ struct jetwattd_steps {
  * @learned_j: energy used for learning the job, in J
  * @allowance: ring of the allowances of workloads
  * @spent: the element of @allowance in use
+ * @at_budget: the element of @spent->share for the budget
+ * @job: running time and cost of this run of the job
  * @next_allowance: number of elements of @allowance that have been filled since the start
  * @terms: limits for learning, as the loop last passed them
  * @choice: candidates among which jetwatt_plan_next() chooses while the model cannot predict
@@ -310,7 +298,7 @@ struct jetwattd_steps {
  * @firsts: number of elements of @first
  * @first_w: power of each mode of @first, in W, as stated in the preset's name; 0: unknown
  * @run_ns: time at which learning this job began; 0: not yet
- * @ran_ns: time up to which the running time is counted in @spent; 0: none yet
+ * @ran_ns: time up to which the running time is counted in @job and @spent; 0: none yet
  * @lead_s: work of the job minus what the fastest measured preset would have done in the same time, after the
  *	first seconds of the job, in s of the preset's work; negative: the job lags behind
  * @by_energy: 1: modes are compared by energy in this step; 0: by time, also while the best mode misses
@@ -338,6 +326,7 @@ struct jetwattd_learner {
 	char key[17];
 	double budget_w, learned_j;
 	struct jetwattd_allowance allowance[JETWATTD_ALLOWANCES], *spent;
+	struct jetwattd_share *at_budget, job;
 	unsigned int next_allowance;
 	struct jetwattd_terms terms;
 	struct jetwatt_mode *choice;

@@ -23,8 +23,8 @@
 #define WHOLE		1.05
 /* Time of a mode switch, in s. */
 #define SWITCH_S	0.05
-/* Time of a step down of the cap and the recovery, in s. */
-#define OVER_S		2
+/* Time in a lower mode after a step down of the cap, in s. */
+#define OVER_S		1
 /* Maximum probability of being over the budget at which a mode is still tried: with readings of
  * other workloads or devices, and without. Without such readings, a measured mode over the budget
  * improves the model more. */
@@ -33,8 +33,9 @@
 /* A mode that is over the budget with a higher probability is tried if its expected gain exceeds its
  * cost by this factor. */
 #define WORTH		5
-/* Minimum gain of a longer reading of a mode near the limit, in s. */
-#define EXACT_S		0.5
+/* Minimum gain of a longer reading of a mode near the limit, in s; about the cost if the mode turns out to be
+ * over the budget. */
+#define EXACT_S		1
 /* Minimum expected improvement of a reading that the model proposes, as a fraction of the best time (or
  * energy) of a minibatch. */
 #define GAIN		1e-5
@@ -72,13 +73,17 @@
 #define LATER_MOST_S	30
 #define CPU		0.01
 
-/* A job that begins with JETWATTD_SURE readings is held in the best mode for this time first, in s.
- * jetwattd.conf(5) states it: "its first ten seconds". */
+/* A job that begins with JETWATTD_SURE readings is held in the best mode for KNOWN_S seconds first, unless a
+ * reading is expected to improve on it by the fraction KNOWN_GAIN, as with a budget that is new. jetwattd.conf(5)
+ * states both: "first ten seconds" and "5 %". */
 #define KNOWN_S		10
+#define KNOWN_GAIN	0.05
 
 /* Time of learning and holding a job, in s, after which presets that are probably over the budget are
  * measured too. jetwattd.conf(5) states it: "first ten seconds of any job". */
 #define PRESETS_S	10
+/* Minimum rest of the share with which they are measured, in s. jetwattd.conf(5) states it: "two seconds". */
+#define PRESETS_SHARE_S	2
 
 /* Return the time for which the job has been learned and held, in s. */
 static double run_s(const struct jetwattd_learner *l)
@@ -89,7 +94,7 @@ static double run_s(const struct jetwattd_learner *l)
 /* Return the expected remaining time of the job, in s. */
 static double expected_s(const struct jetwattd_learner *l)
 {
-	return fmax(REST_MIN_S, fmax(run_s(l), l->spent->ran_s));
+	return fmax(REST_MIN_S, fmax(run_s(l), l->spent->all.ran_s));
 }
 
 /* Return the expected duration of a reading of a mode with time @t_ms, in s. */
@@ -181,9 +186,10 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		 * whatever jetwattd_share_left() is. */
 		pays = by * reading_s(l, p->time_ms) > cost;
 		can = sure || jetwattd_is_affordable(l, i, best) ||
-		      (pays && reading_s(l, worst_ms(l, i, best)) <= SLOW_SHARE * l->spent->ran_s);
+		      (pays && reading_s(l, worst_ms(l, i, best)) <= SLOW_SHARE * l->spent->all.ran_s);
 		lag = jetwattd_lag_when(l, reading_s(l, p->time_ms),
 					l->best_objective / ratio * exp(hypot(p->time_sd, least)));
+		lag = fmax(lag, jetwattd_lag_when(l, over * OVER_S, safe ? jetwattd_row_objective(l, safe) : INFINITY));
 		if (lag > 0 || !can || (!pays && (by * expected <= cost || cost > left))) {
 			when = fmax(lag, cost > left ? jetwattd_share_when(l, cost) : 0);
 			l->again_s = fmin(l->again_s, fmax(cost / by, when));
@@ -265,7 +271,7 @@ static long pick_now(struct jetwattd_learner *l, int *exact)
 	if (jetwattd_allowance_used_up(l))
 		return -1;
 	i = enough || (best && jetwattd_complete_rows(l) >= JETWATTD_SURE) ? -1 : jetwattd_next_preset(l, best, 0);
-	if (i < 0 && best && !enough && run_s(l) > PRESETS_S && jetwattd_share_left(l) > OVER_S)
+	if (i < 0 && best && !enough && run_s(l) > PRESETS_S && jetwattd_share_left(l) > PRESETS_SHARE_S)
 		i = jetwattd_next_preset(l, best, 1);
 	if (i >= 0)
 		return i;
@@ -278,7 +284,7 @@ static long pick_now(struct jetwattd_learner *l, int *exact)
 
 long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 {
-	double ran_s = l->spent->ran_s, later_s;
+	double ran_s = l->spent->all.ran_s, later_s;
 	long i;
 
 	later_s = fmin(LATER * ran_s + LATER_S, ran_s + LATER_MOST_S);
@@ -287,12 +293,14 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 	l->predicted = 0;
 	l->gain_s = 0;
 	l->rest_s = expected_s(l);
-	if (!l->taken && run_s(l) < KNOWN_S && jetwattd_complete_rows(l) >= JETWATTD_SURE && jetwattd_best(l)) {
+	l->again_s = INFINITY;
+	i = pick_now(l, exact);
+	if (!l->taken && run_s(l) < KNOWN_S && jetwattd_complete_rows(l) >= JETWATTD_SURE && jetwattd_best(l) &&
+	    (*exact || l->gain_s < KNOWN_GAIN * l->rest_s)) {
+		l->gain_s = 0;
 		l->again_s = ran_s + KNOWN_S - run_s(l);
 		return -1;
 	}
-	l->again_s = INFINITY;
-	i = pick_now(l, exact);
 	/* Set when the next attempt is due if there is no step, or if the step is interrupted. */
 	l->again_s = i < 0 ? fmax(l->again_s, later_s) : later_s;
 	return i;

@@ -150,6 +150,8 @@ int jetwattd_drift_evaluate(struct jetwattd_learner *l, const struct jetwattd_re
 /* learner_allowance.c: return the allowance of the job's workload, which earlier runs may have used
  * in part. Return a new allowance if none is stored, or if the workload is not in the database. */
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l);
+/* Return: running time and cost of the job's workload for a budget like the present one; 0 for a new budget. */
+struct jetwattd_share *jetwattd_allowance_at_budget(struct jetwattd_learner *l);
 /* Return: 1 if the time or energy that the policy allows for learning is used up. */
 int jetwattd_allowance_used_up(const struct jetwattd_learner *l);
 /* Return: 1 if as many modes have been measured as the policy allows. */
@@ -166,14 +168,13 @@ double jetwattd_share_when(const struct jetwattd_learner *l, double cost_s);
  * only lags up to a small fraction of that time are permitted (a conservative bandit: Wu et al., ICML 2016).
  */
 double jetwattd_lag_when(const struct jetwattd_learner *l, double s, double objective);
-/* Return the row of the mode that the job ran in during a step with outcome @out: the measured mode, or the
- * mode that the cap steps down to. NULL: unknown. */
-const struct jetwatt_row *jetwattd_row_after(const struct jetwattd_learner *l, enum jetwattd_outcome out);
 /* Add the running time of the job since the last call to its allowance, and what the job gained or lost in it
  * compared with the fastest preset. @in: row of the mode that it ran in; NULL: unknown. */
 void jetwattd_allowance_ran(struct jetwattd_learner *l, const struct jetwatt_row *in);
+/* As jetwattd_allowance_ran(), for a try that has ended with @out; @tried_s: as in struct jetwattd_result. */
+void jetwattd_allowance_tried(struct jetwattd_learner *l, enum jetwattd_outcome out, double tried_s);
 /* Add time, energy and cost of a step that has ended with outcome @out to the cost of learning and
- * to the allowance. */
-void jetwattd_allowance_spend(struct jetwattd_learner *l, enum jetwattd_outcome out);
+ * to the allowance. @tried_s: as in struct jetwattd_result. */
+void jetwattd_allowance_spend(struct jetwattd_learner *l, enum jetwattd_outcome out, double tried_s);
 
 #endif

@@ -241,10 +241,10 @@ size_t jetwattd_quick_check(struct jetwattd_run *r, const struct jetwatt_measure
  * is assumed to have caused; the function logs and counts that. */
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode);
 
-/* try_mode.c: apply a mode, measure it, and pass the result to the learner and the database.
- * Return: the outcome. */
+/* try_mode.c: apply a mode, measure it, and pass the result to the learner and the database. @tried_s: set if
+ * the outcome is JETWATTD_OVER, as in struct jetwattd_result. Return: the outcome. */
 enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jetwatt_mode *mode,
-				   const struct jetwatt_measure_limits *limits);
+				   const struct jetwatt_measure_limits *limits, double *tried_s);
 /* Add a reading to the learner and, except of a server, to the database. Return: 0 or an exit code; the
  * error has been reported. */
 int jetwattd_store_reading(struct jetwattd_run *r, const struct jetwattd_reading *got);

@@ -50,7 +50,7 @@ static void measure_new(struct jetwattd_run *r, const struct jetwattd_step *step
 			struct jetwattd_result *result)
 {
 	result->outcome = jetwattd_try_mode(r, &step->mode, r->serves ? &steps :
-				       step->kind == JETWATTD_TRY ? &quick : &exact);
+				       step->kind == JETWATTD_TRY ? &quick : &exact, &result->tried_s);
 	/* A prefill takes longer than the decode steps before it. */
 	result->jumped_ms = r->serves ? 0 : jetwattd_minibatch_last_deviates(r->minibatch);
 	pthread_mutex_lock(&r->d->lock);

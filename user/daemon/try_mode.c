@@ -120,7 +120,7 @@ static enum jetwattd_outcome no_minibatches(struct jetwattd_run *r, const struct
 }
 
 enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jetwatt_mode *mode,
-				   const struct jetwatt_measure_limits *limits)
+				   const struct jetwatt_measure_limits *limits, double *tried_s)
 {
 	struct jetwatt_measure_limits until = *limits;
 	const struct jetwatt_row *best;
@@ -155,6 +155,7 @@ enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jet
 	out = jetwattd_measure(r, mode, &until, &got);
 	jetwattd_learner_add_energy(&r->learner,
 			       got.m.row.power_w > 0 ? got.m.dwell_s * got.m.row.power_w : 0);
+	*tried_s = got.m.dwell_s;
 	if (out == JETWATTD_OVER && got.over_w > 0) {
 		jetwattd_exclude_mode(r, &got);
 	} else if (out == JETWATTD_OVER) {
