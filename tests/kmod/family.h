@@ -524,7 +524,7 @@ static inline bool own_hwmon(char *dir, size_t size)
 /* Return the value of an attribute in a directory; -1: it cannot be read. */
 static inline long shown(const char *dir, const char *name)
 {
-	char path[128];
+	char path[256];
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	return read_number(path);

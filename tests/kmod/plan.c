@@ -257,7 +257,7 @@ TEST_F_TIMEOUT(board, slow_adapter_keeps_its_share, 60)
 }
 
 /*
- * If the chip averages the shunt voltages, the module must read the sum in addition in each tick,
+ * At 100 Hz, if the chip averages the shunt voltages, the module must read the sum in each tick, too,
  * because the sum is not averaged.
  */
 TEST_F(board, sum_is_read_beside_averaged_shunts)

@@ -63,8 +63,8 @@ static int dump_holes(struct family *f, uint32_t rail, uint64_t seq, struct hole
 }
 
 /*
- * If the transfer that reads several chips fails in the middle, this tick must have no values at
- * all.
+ * If the transfer that reads several chips fails in the middle, none of these chips must have a value
+ * in this tick.
  */
 TEST_F(board, failed_transfer_leaves_no_partial_tick)
 {

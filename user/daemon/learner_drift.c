@@ -246,8 +246,8 @@ static int bisect(struct jetwattd_learner *l)
 	return 0;
 }
 
-/* Bisection has ended: drop the rows up to @c->old and add the reading of the check. Return: 1 on
- * success; 0: an error, which has been reported. */
+/* Bisection has ended: drop the rows up to @c->old and add @c->first, the first reading of the
+ * check. Return: 1 on success; 0: an error, which has been reported. */
 static int finish_bisection(struct jetwattd_learner *l)
 {
 	struct jetwattd_drift_check *c = &l->check;

@@ -114,7 +114,7 @@ static void knobs_status(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c
 
 	snprintf(answer, sizeof(answer),
 		 "ok holder %d applied %lu restored %lu refused %lu strangers %lu",
-		 k->holder ? k->holder->pid : 0, k->applied, k->restored, k->refused, k->strangers);
+		 k->holder ? k->holder->pid : 0, k->applied, k->restored, k->refused, k->shut_out);
 	client_send(k, c, answer);
 }
 
@@ -311,7 +311,7 @@ void jetwatt_knobs_accept(struct jetwatt_knobs *k, int listen)
 		c++;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) ||
 	    (who.uid && who.uid != k->user) || c == k->client + JETWATT_KNOBS_CLIENTS) {
-		k->strangers++;
+		k->shut_out++;
 		close(fd);
 		return;
 	}

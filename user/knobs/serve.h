@@ -38,7 +38,7 @@ struct jetwatt_knobs_client {
  * @restored: number of restores since then
  * @refused: number of requests refused or failed since then; errors -ESTALE (a knob has another
  *	value) and -ENOENT (nothing is saved, or no such cgroup) are not counted
- * @strangers: number of connections refused since then, because the user may not connect or all
+ * @shut_out: number of connections refused since then, because the user may not connect or all
  *	slots are in use
  */
 struct jetwatt_knobs {
@@ -47,7 +47,7 @@ struct jetwatt_knobs {
 	const char *policy;
 	struct jetwatt_knobs_client client[JETWATT_KNOBS_CLIENTS], *holder;
 	int owed;
-	unsigned long applied, restored, refused, strangers;
+	unsigned long applied, restored, refused, shut_out;
 };
 
 /* Accept a connection on the socket @listen, if the client's user may connect and a slot is

@@ -215,7 +215,7 @@ static void to_extra(struct decoder *d, int from, int p)
 		x.gap -= m->train.k > 1 ? 0 : EXTRA_GAP;
 		set_norms(&x);
 	}
-	/* A wait that makes up for a previous wait that was too long is not an additional wait. */
+	/* The wait after one that was too long makes up for it, so it is not an additional wait. */
 	if (!isnan(w.outlier_wait) && w.outlier_wait > 0)
 		return;
 	w.score += d->extra + log_emission(d, &x, m->train.k > 1, &w, NULL, 0);

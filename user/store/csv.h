@@ -2,7 +2,7 @@
 /*
  * Profiles as CSV: cores,cpu_khz,gpu_hz,emc_hz[,batch],time_ms,power_w[,time_sd,power_sd].
  * time_ms is the time of one minibatch in ms, power_w the mean power in W; time_sd and power_sd are
- * their relative standard errors, which jetwatt writes. Columns are found by name; unknown ones
+ * their relative standard errors. Columns are found by name; unknown ones
  * are ignored. A file without time_ms and power_w is a mode list. An optional knob
  * (JETWATT_KNOB_OPTIONAL()) has a column behind emc_hz if a row sets it. Without the column, or
  * with 0 in it, the mode does not set the knob.

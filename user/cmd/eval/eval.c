@@ -222,7 +222,7 @@ static int eval_read_references(struct jetwatt_eval *e)
 		if (n < 0)
 			code = -n;
 		else if (!batch[i] != !e->batch)
-			code = eval_usage("use files that all have a column batch, or none",
+			code = eval_usage("use files that all have several minibatch sizes in a column batch, or none that has",
 					  "%s does not fit the corpus", e->reference.path[i]);
 	}
 	if (!code) {
