@@ -178,6 +178,9 @@ TEST_F(cap, mode_over_the_budget_is_left_in_time)
 			passes(self, 5, 0);
 			EXPECT_FALSE(jetwatt_mode_same(&self->d.act.mode, &top));
 			EXPECT_GE(0.9e9, self->longest) TH_LOG("%g budgets, from %zu", times[i], k);
+			/* The power rises after the switch; the mode still counts as over the limit. */
+			EXPECT_LT(jetwattd_cap_limit(&self->d.cap), self->d.cap.left_w)
+				TH_LOG("%g budgets, from %zu", times[i], k);
 		}
 }
 

@@ -31,6 +31,9 @@
 /* Reserve when an overshoot is repaid, as a fraction of the energy of one averaging window: the
  * reserve covers fluctuations of a mode's power and the switch. */
 #define REPAY_RESERVE	0.03
+/* Power settles after a switch of mode: the power of the mode that the cap leaves is the mean over the later half
+ * of the time in it, or without the first SETTLE_NS nanoseconds, whichever is longer. */
+#define SETTLE_NS	1000000000ull
 /* HALF_SD: relative error of the mean power over HALF_NS nanoseconds. */
 #define HALF_NS		500000000.0
 #define HALF_SD		0.02
@@ -74,6 +77,21 @@ static const struct jetwatt_mode *cap_lower_mode(const struct jetwattd_cap_check
 	return &c->safe;
 }
 
+/* Set the power of the applied mode, which the cap leaves; 0: unknown. */
+static void measure_left(const struct jetwattd_cap_check *j)
+{
+	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + LAG_NS, span;
+	struct jetwattd_cap *c = j->cap;
+
+	c->left_w = c->left_sd = 0;
+	if (now <= from + MIN_SPAN_NS)
+		return;
+	span = now - from;
+	span = span < 2 * SETTLE_NS ? span / 2 : span - SETTLE_NS;
+	c->left_w = jetwattd_window_mean(&j->drawn, span, &span);
+	c->left_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
+}
+
 /* Handle a cap event: step down to a lower mode. @over_w: mean power over the last @over_ns
  * nanoseconds, in W. @peak_w: power of the short window if it exceeds its limit, in W, else 0. */
 static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t over_ns, uint64_t window,
@@ -81,7 +99,7 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 {
 	struct jetwattd_cap *c = j->cap;
 	const struct jetwatt_mode *to = cap_lower_mode(j, window);
-	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + LAG_NS, span;
+	uint64_t now = jetwattd_window_now(&j->drawn);
 
 	/* In the lowest mode, count a cap event only if @over_ns covers an averaging window or
 	 * @peak_w is not 0, and at most one event per window. */
@@ -90,12 +108,8 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 	c->cap_events++;
 	c->cap_hit = 1;
 	c->stepped_ns = jetwatt_clock_ns();
-	c->left_w = c->left_sd = 0;
+	measure_left(j);
 	c->left_peak = peak_w > 0;
-	if (now > from + MIN_SPAN_NS) {
-		c->left_w = jetwattd_window_mean(&j->drawn, now - from, &span);
-		c->left_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
-	}
 	/* Exclude a mode for its peaks as if its mean power exceeded the limit by the same ratio. */
 	if (peak_w > 0) {
 		c->left_w = fmax(c->left_w, jetwattd_cap_limit(c) * peak_w / c->cap_w);

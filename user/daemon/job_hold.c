@@ -128,6 +128,7 @@ int jetwattd_attach_job(struct jetwattd_run *r, pid_t pid)
 	w->ended = 0;
 	w->nr_sync = w->nr_mark = 0;
 	w->begun_ns = jetwatt_clock_ns();
+	r->choose_s = 0;
 	jetwatt_session_add(w, fd);
 	jetwattd_ramp_end(r);
 	jetwatt_cgroup_of(pid, r->cgroup, sizeof(r->cgroup));

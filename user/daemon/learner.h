@@ -81,7 +81,7 @@ struct jetwattd_reading {
  * @learn_s: maximum time for learning a workload, in s; 0: no maximum
  * @learn_j: maximum energy for learning a workload, in J
  * @share: fraction of the workload's running time that learning may cost (learner_allowance.c)
- * @choose_s: maximum CPU time that the choice of a reading took in the last search, in s
+ * @choose_s: CPU time that choices of readings have taken in this run of the job, in s
  * @uneven: 1: some minibatches include time slices of a server, so their lengths vary
  * @least_energy: 1: the best mode is the one with the least energy per minibatch; 0: the fastest one. A
  *	mode that misses a limit of @ttft_ms or @tpot_ms is worse than any that does not

@@ -66,12 +66,14 @@
 #define LONGER		2
 /* If the gain of no reading exceeds its cost, the next attempt is due at the earliest when the
  * workload's running time has grown by the factor LATER and by LATER_S seconds, but at most by
- * LATER_MOST_S seconds. Choosing a reading takes CPU time: the attempts use at most the fraction CPU
- * of the time. jetwattd.conf(5) states LATER, LATER_MOST_S and CPU: "no measurement is worth its cost". */
+ * LATER_MOST_S seconds. Choosing a reading takes CPU time: apart from CPU_FREE_S seconds, the attempts use at
+ * most the fraction CPU of the run time. jetwattd.conf(5) states LATER, LATER_MOST_S, CPU and CPU_FREE_S: "no
+ * measurement is worth its cost". */
 #define LATER		1.1
 #define LATER_S		5
 #define LATER_MOST_S	30
 #define CPU		0.01
+#define CPU_FREE_S	10
 
 /* A job that begins with JETWATTD_SURE readings is held in the best mode for KNOWN_S seconds first, unless a
  * reading is expected to improve on it by the fraction KNOWN_GAIN, as with a budget that is new. jetwattd.conf(5)
@@ -288,7 +290,7 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 	long i;
 
 	later_s = fmin(LATER * ran_s + LATER_S, ran_s + LATER_MOST_S);
-	later_s = fmax(later_s, ran_s + l->terms.choose_s / CPU);
+	later_s = fmax(later_s, ran_s + (l->terms.choose_s - CPU_FREE_S) / CPU - run_s(l));
 	*exact = 0;
 	l->predicted = 0;
 	l->gain_s = 0;

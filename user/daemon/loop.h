@@ -124,8 +124,7 @@ struct jetwattd_backoff {
  * @decay: decay times of power that earlier switches of mode on this board have shown
  * @budget_w: budget that the job is learned for, in W
  * @cap_w: limit of the short averaging window that the job is learned for, in W
- * @choose_s: maximum CPU time that the choice of a reading has taken in the present search, in s
- * @chose_s: the same for the search before, in s
+ * @choose_s: CPU time that choices of readings have taken for the present job, in s
  * @preset: modes of the vendor's presets whose name states a power and that need no reboot
  * @preset_w: power that each preset's name states, in W
  * @presets: number of presets
@@ -144,7 +143,7 @@ struct jetwattd_run {
 	struct jetwattd_held held;
 	uint64_t housekeeping_ns, slow_housekeeping_ns, retry_ns, retried_ns;
 	struct jetwatt_batch_decay decay;
-	double budget_w, cap_w, choose_s, chose_s;
+	double budget_w, cap_w, choose_s;
 	struct jetwatt_mode preset[JETWATTD_FIRST];
 	double preset_w[JETWATTD_FIRST];
 	size_t presets;

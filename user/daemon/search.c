@@ -6,7 +6,6 @@
  */
 #include "daemon/loop.h"
 
-#include <math.h>
 #include <time.h>
 
 #include "daemon/terms.h"
@@ -36,7 +35,7 @@ void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
 {
 	*terms = jetwattd_policy_terms(r->d->policy, r->serves);
 	terms->now_ns = jetwatt_clock_ns();
-	terms->choose_s = r->chose_s;
+	terms->choose_s = r->choose_s;
 	terms->reading_s = r->serves ? STEPS_S : 0;
 	pthread_mutex_lock(&r->d->lock);
 	terms->limit_w = jetwattd_cap_limit(&r->d->cap);
@@ -91,7 +90,7 @@ static int choose_step(struct jetwattd_run *r, struct jetwattd_step *step)
 
 	jetwattd_terms(r, &terms);
 	found = jetwattd_learner_next(&r->learner, &terms, step);
-	r->choose_s = fmax(r->choose_s, cpu_s() - begun_s);
+	r->choose_s += cpu_s() - begun_s;
 	return found;
 }
 
@@ -103,8 +102,6 @@ enum jetwattd_outcome jetwattd_search(struct jetwattd_run *r)
 	struct jetwattd_terms terms;
 	struct jetwattd_step step;
 
-	r->chose_s = r->choose_s;
-	r->choose_s = 0;
 	jetwattd_terms(r, &terms);
 	jetwattd_learner_resume(l, &terms);
 	while (follow != JETWATTD_FOLLOW_STOP) {
