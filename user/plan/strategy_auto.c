@@ -20,9 +20,8 @@
  * improvement is below ENOUGH. */
 #define ENOUGH		2e-4
 #define ENOUGH_MODES	8
-/* A size is measured if its expected improvement is at least WORTH times that of the best size in
- * the mode. In a measured mode, the best size must exceed ENOUGH and WORTH_HERE times that of the best
- * new mode, too. */
+/* A size is measured if its expected improvement is at least WORTH times that of the mode's best size,
+ * which, in a measured mode, must exceed ENOUGH and WORTH_HERE times that of the best new mode. */
 #define WORTH		0.3
 #define WORTH_HERE	0.1
 /* Number of modes of the initial design. */
