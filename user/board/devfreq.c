@@ -133,6 +133,11 @@ bool jetwatt_devfreq_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 
 	if (p->range_done[k] || !now->known || !want->known)
 		return true;
+	/* A restore or roll-back also writes clocks that do not differ. An optional knob is an
+	 * exception: modes may leave it alone. */
+	if (p->best_effort && jetwatt_knob_row(k)->optional && now->min == want->min &&
+	    now->max == want->max)
+		return true;
 	p->range_done[k] = true;
 	on = jetwatt_switch_range(p, devfreq_path(p->b, k, "min_freq", min),
 				  devfreq_path(p->b, k, "max_freq", max), now, want);
