@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The keys of the status in JSON are those that jetwatt-daemon(1) describes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+
+#include "daemon/jetwattd.h"
+#include "util/json_read.h"
+
+/* Write the key of each member of an object to @f, one a line; @in: keys of the objects that
+ * contain the members, each with a dot. */
+static void print_keys(const struct jetwatt_json_value *v, const char *in, FILE *f)
+{
+	char path[128];
+
+	for (v = v->first; v; v = v->next) {
+		fprintf(f, "%s%s\n", in, v->key);
+		snprintf(path, sizeof(path), "%s%s.", in, v->key);
+		if (v->type == JETWATT_JSON_OBJECT)
+			print_keys(v, path, f);
+	}
+}
+
+/* Write the entries of the section JSON of the manual to @f, one a line. */
+static void print_manual(FILE *f)
+{
+	FILE *man = fopen("man/jetwatt-daemon.1", "re");
+	char line[1024];
+	int in = 0;
+
+	while (man && fgets(line, sizeof(line), man)) {
+		if (!strncmp(line, ".SH", 3))
+			in = !strcmp(line, ".SH JSON\n");
+		if (in && !strncmp(line, ".B ", 3))
+			fputs(line + 3, f);
+	}
+	if (man)
+		fclose(man);
+}
+
+TEST(manual_has_the_keys)
+{
+	static struct jetwattd d = { .pid = 1, .timeshare.on = 1 };
+	char *status, *keys, *manual;
+	size_t status_len, keys_len, manual_len;
+	struct jetwatt_json_doc *doc;
+	unsigned int line;
+	const char *why;
+	FILE *f;
+
+	f = open_memstream(&status, &status_len);
+	jetwattd_status(&d, 1, f);
+	fclose(f);
+	ASSERT_EQ(0, jetwatt_json_parse(status, status_len, &doc, &line, &why)) TH_LOG("%s", status);
+	f = open_memstream(&keys, &keys_len);
+	print_keys(jetwatt_json_top(doc), "", f);
+	fclose(f);
+	f = open_memstream(&manual, &manual_len);
+	print_manual(f);
+	fclose(f);
+	EXPECT_NE(NULL, strstr(keys, "\ncount.samples_lost\n"));
+	EXPECT_STREQ(keys, manual);
+	jetwatt_json_free(doc);
+	free(manual);
+	free(keys);
+	free(status);
+}
+
+TEST_HARNESS_MAIN
