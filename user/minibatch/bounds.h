@@ -27,6 +27,11 @@ int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct 
 		       struct jetwatt_batch_info *info, struct jetwatt_batch_why *why,
 		       struct jetwatt_period *main_job, uint32_t *tgid);
 
+/* start_up.c: return the number of the first of @n waits that belong to the start of the program,
+ * because none of them has the thread and call of one of the last @recent waits; 0: there are no
+ * such waits. @n is at least @recent. */
+size_t jetwatt_start_up(const struct jetwatt_sync *wait, size_t n, size_t recent);
+
 /* no_launch.c: return whether the probe sees the launches of a job. */
 bool jetwatt_launches_traced(const struct jetwatt_item *it, size_t n);
 

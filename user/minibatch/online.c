@@ -278,38 +278,16 @@ static void follow_from(struct jetwatt_batch_track *t, const struct jetwatt_sync
 	t->left = t->period - since % t->period;
 }
 
-/* Return whether a wait has the thread and the call of one of @s[0..@n - 1]. */
-static bool has_caller_of(const struct jetwatt_sync *wait, const struct jetwatt_sync *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (s[i].tgid == wait->tgid && s[i].tid == wait->tid && s[i].call == wait->call)
-			return true;
-	return false;
-}
-
-/*
- * A program may wait in other threads or calls while it starts. For example, JAX waits in many
- * threads while it compiles, and later in functions that libcuda calls. Return the number of stored
- * waits that belong to the start, because none of them has the thread and call of one of the last
- * WAITS_MIN waits; 0: there are no such waits.
- */
-static size_t start_up(const struct jetwatt_batch_track *t)
-{
-	const struct jetwatt_sync *wait = t->wait + t->first, *last = wait + t->n - WAITS_MIN;
-	size_t until = t->n - WAITS_MIN;
-
-	while (until && has_caller_of(&wait[until - 1], last, WAITS_MIN))
-		until--;
-	for (size_t i = 0; i < until; i++)
-		if (has_caller_of(&wait[i], last, WAITS_MIN))
-			return 0;
-	return until;
-}
-
 /* Return whether minibatches of many waits have to be searched. */
 static bool searches(const struct jetwatt_batch_track *t)
 {
 	return !t->search && t->launches;
+}
+
+/* Return the number of stored waits that belong to the start of the program. */
+static size_t start_up(const struct jetwatt_batch_track *t)
+{
+	return jetwatt_start_up(t->wait + t->first, t->n, WAITS_MIN);
 }
 
 /* Return whether there are enough new waits to learn the cycle again. */
