@@ -35,38 +35,57 @@ size_t jetwatt_start_up(const struct jetwatt_sync *wait, size_t n, size_t recent
 /* no_launch.c: return whether the probe sees the launches of a job. */
 bool jetwatt_launches_traced(const struct jetwatt_item *it, size_t n);
 
-/* How a wait without launches is merged. BEFORE, AFTER: with the wait before or after it. PAUSE:
- * with neither, because the wait begins an interval that is no minibatch. NOT: the wait has
- * launches, or may have had launches. */
+/* How a rule merges a wait. BEFORE, AFTER: with the wait before or after it. PAUSE: with neither,
+ * because the wait begins an interval that is no minibatch. NOT: the rule does not merge it. */
 enum jetwatt_merged { JETWATT_MERGED_NOT, JETWATT_MERGED_BEFORE, JETWATT_MERGED_AFTER, JETWATT_MERGED_PAUSE };
 
 /**
- * struct jetwatt_merge - state while the waits of a process are examined one by one; all zero at
- * first
+ * struct jetwatt_merge_rule - state of a rule while the waits of a process are examined one by one;
+ * all zero at first. A rule may use the members in another way.
  * @before: the previous wait
- * @end: end of the last wait with a launch, ns
+ * @end: end of the last wait that was not merged, ns
  * @begin: start of the first wait after @end that is merged with the wait after it, ns
- * @lasted: usual time between two waits with launches, ns
+ * @lasted: usual time between two waits that are not merged, ns
  * @state: enum jetwatt_merged of the waits after @end
  * @any: true if @before is set
  */
-struct jetwatt_merge {
+struct jetwatt_merge_rule {
 	struct jetwatt_sync before;
 	uint64_t end, begin;
 	double lasted;
 	enum jetwatt_merged state;
 	bool any;
 };
-/* no_launch.c: decide how to merge @s, the next wait of a process whose launches are traced. */
-enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jetwatt_sync *s);
-/*
- * no_launch.c: merge each wait without launches of one job as jetwatt_merge_next() decides.
- * @merged: memory for @n waits, to which merged items of @it then point. @why: may be NULL; the waits
- * that were merged away get the rule that no_launch.c sets. After the bounds have been written,
- * jetwatt_merged_why() sets the minibatch of these waits. Return: number of waits that are left.
+
+/* The function of each row of JETWATT_MERGE_RULES() decides how to merge @s, the next wait of a
+ * process. It does not see waits that a rule above it has merged. The first wait is not BEFORE. */
+#define JETWATT_MERGE_DECLARE(id, function, launches)	\
+	enum jetwatt_merged function(struct jetwatt_merge_rule *m, const struct jetwatt_sync *s);
+JETWATT_MERGE_RULES(JETWATT_MERGE_DECLARE)
+#define JETWATT_MERGE_ID(id, function, launches)	JETWATT_MERGE_##id,
+enum { JETWATT_MERGE_RULES(JETWATT_MERGE_ID) JETWATT_MERGES };
+
+/**
+ * struct jetwatt_merge - state of all rules that merge waits, for one process; all zero at first
+ * @state: state of each rule
+ * @rule: rule that has merged the last wait; valid if the wait was merged
  */
-size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, struct jetwatt_sync *merged,
-			   struct jetwatt_batch_why *why);
+struct jetwatt_merge {
+	struct jetwatt_merge_rule state[JETWATT_MERGES];
+	enum jetwatt_batch_rule rule;
+};
+/* merge.c: ask the rules how to merge @s, the next wait of a process. @launches: the launches of the
+ * process are traced. */
+enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, bool launches,
+				       const struct jetwatt_sync *s);
+/*
+ * merge.c: merge the waits of one job as jetwatt_merge_next() decides. @merged: memory for @n waits,
+ * to which merged items of @it then point. @why: may be NULL; the waits that were merged away get
+ * the rule that has decided. After the bounds have been written, jetwatt_merged_why() sets the
+ * minibatch of these waits. Return: number of waits that are left.
+ */
+size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, bool launches,
+			   struct jetwatt_sync *merged, struct jetwatt_batch_why *why);
 void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n);
 
 /*

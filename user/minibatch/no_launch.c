@@ -51,7 +51,8 @@ static bool is_without_launch(const struct jetwatt_sync *before, const struct je
 	return !s->launches && !s->lost && s->tid == before->tid && s->call != JETWATT_SYNC_MARK_BEGIN;
 }
 
-enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jetwatt_sync *s)
+enum jetwatt_merged jetwatt_merge_no_launch(struct jetwatt_merge_rule *m,
+					    const struct jetwatt_sync *s)
 {
 	bool without = m->any && is_without_launch(&m->before, s);
 	uint64_t launch_ns = s->launch_ns ? s->launch_ns : s->enter_ns;
@@ -82,53 +83,4 @@ enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jet
 	if (without && since > (m->state == JETWATT_MERGED_AFTER ? LONGEST_AFTER : LONGEST) * m->lasted)
 		return m->state = JETWATT_MERGED_PAUSE;
 	return m->state;
-}
-
-/* Merge the wait of @s, which has no launch, with the wait of @to. @copy: memory for a copy. */
-static void merge(struct jetwatt_item *to, const struct jetwatt_item *s, struct jetwatt_sync *copy,
-		  struct jetwatt_batch_why *why)
-{
-	if (to->sync != copy)
-		*copy = *to->sync;
-	copy->exit_ns = s->sync->exit_ns;
-	if (why) {
-		why[to->at].rule = JETWATT_RULE_NO_LAUNCH;
-		why[to->at].minibatch = (uint32_t)s->at;
-	}
-	to->sync = copy;
-	to->at = s->at;
-	to->waits++;
-}
-
-size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, struct jetwatt_sync *merged,
-			   struct jetwatt_batch_why *why)
-{
-	struct jetwatt_merge m = { 0 };
-	size_t kept = 0, ahead = 0;	/* @ahead: number of waits to merge with the next one */
-
-	for (size_t i = 0; i < n; i++) {
-		enum jetwatt_merged how = jetwatt_merge_next(&m, it[i].sync);
-
-		if (why && ahead) {
-			why[it[i - 1].at].rule = JETWATT_RULE_NO_LAUNCH;
-			why[it[i - 1].at].minibatch = (uint32_t)it[i].at;
-		}
-		if (how == JETWATT_MERGED_AFTER) {
-			ahead++;
-		} else if (how == JETWATT_MERGED_BEFORE) {
-			merge(&it[kept - 1], &it[i], &merged[kept - 1], why);
-		} else {
-			it[kept] = it[i];
-			it[kept++].waits += (uint32_t)ahead;
-			ahead = 0;
-		}
-	}
-	return kept;
-}
-
-void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n)
-{
-	for (size_t i = n; i-- > 0;)
-		if (why[i].minibatch != JETWATT_BATCH_NONE && jetwatt_batch_rule_merged(why[i].rule))
-			why[i].minibatch = why[why[i].minibatch].minibatch;
 }

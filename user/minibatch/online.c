@@ -45,7 +45,7 @@
  * @tgid: process whose waits are followed
  * @tid: thread whose waits are followed; 0: all threads of the process
  * @launches: the launches of the process are traced
- * @merge: detects waits that are merged with the wait before or after them, if @launches is true
+ * @merge: detects waits that are merged with the wait before or after them
  * @cycle: if @cycle.launches is not 0, minibatches have many waits; @sum: the waits of the present
  *	minibatch
  * @model: the learned model; train.k 0: no cycle explains the waits
@@ -134,14 +134,13 @@ static bool is_own(const struct jetwatt_batch_track *t, const struct jetwatt_syn
 	return s->tgid == t->tgid && (!t->tid || s->tid == t->tid);
 }
 
-/* Return whether the next wait of the followed process is merged with a wait before or after it,
- * because it has no launch (no_launch.c). */
+/* Return whether the next wait of the followed process is merged with a wait before or after it. */
 static bool merges(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 {
 	enum jetwatt_merged how = JETWATT_MERGED_NOT;
 
-	if (t->launches && s->tgid == t->tgid)
-		how = jetwatt_merge_next(&t->merge, s);
+	if (s->tgid == t->tgid)
+		how = jetwatt_merge_next(&t->merge, t->launches, s);
 	if (how == JETWATT_MERGED_BEFORE && t->nr_recent && is_own(t, s))
 		t->recent[t->nr_recent - 1].exit_ns = s->exit_ns;
 	return how == JETWATT_MERGED_BEFORE || how == JETWATT_MERGED_AFTER;

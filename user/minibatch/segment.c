@@ -126,7 +126,7 @@ static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_b
 		       struct jetwatt_period *r)
 {
 	struct jetwatt_batch_bound *out = dst->out;
-	struct jetwatt_sync *merged = NULL;
+	struct jetwatt_sync *merged;
 	size_t scratch = n < WINDOW ? n : WINDOW, done = 0;
 	struct jetwatt_batch_wait *b;
 	uint64_t missing = 0, begin_ns = it[0].sync->enter_ns;
@@ -140,17 +140,15 @@ static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_b
 		return count;
 	r->launches = jetwatt_launches_traced(it, n);
 	b = malloc(scratch * sizeof(*b));
-	if (r->launches)
-		merged = malloc(n * sizeof(*merged));
-	if (!b || (r->launches && !merged)) {
+	merged = malloc(n * sizeof(*merged));
+	if (!b || !merged) {
 		free(b);
 		free(merged);
 		return -ENOMEM;
 	}
-	if (r->launches) {
-		n = jetwatt_merge_waits(it, n, merged, dst->why);
+	n = jetwatt_merge_waits(it, n, r->launches, merged, dst->why);
+	if (r->launches)
 		rc = jetwatt_long_cycles_merge(it, &n, merged, dst->why, &r->cycle);
-	}
 	out[0].start_ns = begin_ns;
 	out[0].flags = JETWATT_BATCH_FIRST;
 	while (done < n && rc >= 0) {
