@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Waits without launches: waits before which the process has launched no GPU work since its
- * previous wait.
+ * previous wait (JETWATT_RULE_NO_LAUNCH).
  *
  * A minibatch launches work, so a wait without launches ends no minibatch of its own. A wait
  * without launches is merged with the wait before it or after it, or begins an interval that is no
