@@ -74,14 +74,14 @@ struct jetwatt_merge {
 	struct jetwatt_merge_rule state[JETWATT_MERGES];
 	enum jetwatt_batch_rule rule;
 };
-/* merge.c: ask the rules how to merge @s, the next wait of a process. @launches: the launches of the
- * process are traced. */
+/* merge.c: ask the rules how to merge @s, the next wait of a process. @launches: the launches of
+ * the process are traced. */
 enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, bool launches,
 				       const struct jetwatt_sync *s);
 /*
- * merge.c: merge the waits of one job as jetwatt_merge_next() decides. @merged: memory for @n waits,
- * to which merged items of @it then point. @why: may be NULL; the waits that were merged away get
- * the rule that has decided. After the bounds have been written, jetwatt_merged_why() sets the
+ * merge.c: merge the waits of one job as jetwatt_merge_next() decides. @merged: memory for @n
+ * waits, to which merged items of @it then point. @why: may be NULL; the waits that were merged
+ * away get the rule that has decided. After the bounds have been written, jetwatt_merged_why() sets the
  * minibatch of these waits. Return: number of waits that are left.
  */
 size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, bool launches,

@@ -121,8 +121,8 @@
 
 /*
  * The rules of the table above that merge a wait with the one before or after it, in the order in
- * which merge.c asks them. Columns: name of the constant; function that decides how a wait is merged
- * (bounds.h declares it); 1: the rule is asked only if the launches of the job are traced.
+ * which merge.c asks them. Columns: name of the constant; function that decides how a wait is
+ * merged (bounds.h declares it); 1: the rule is asked only if the launches of the job are traced.
  */
 #define JETWATT_MERGE_RULES(M) \
 	M(NO_LAUNCH, jetwatt_merge_no_launch, 1)

@@ -95,8 +95,8 @@ struct jetwatt_predictor_modes {
  * @prior_free: free what @prior or @add_cross_device has allocated
  * @fit: fit to one or more rows, or to none if @references_cover or @cross_device_agrees returns 1; NULL for
  *	JETWATT_PREDICTOR_OBSERVED and JETWATT_PREDICTOR_FIXED, as are @predict and @free
- * @predict: predict @n modes. @batch may be NULL; the standard deviations of @out, which are those of
- *	log time and log power, are 0 without JETWATT_PREDICTOR_INTERVAL
+ * @predict: predict @n modes. @batch may be NULL; the standard deviations of @out, which are those
+ *	of log time and log power, are 0 without JETWATT_PREDICTOR_INTERVAL
  * @free: free a model
  * @add_cross_device: set the rows of the same workload from other devices in the prior *@prior, which
  *	may be NULL; earlier such rows are discarded
