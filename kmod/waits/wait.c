@@ -401,7 +401,7 @@ void jetwatt_wait_thread_gone(u32 tid)
  * The handlers skip the system calls of unwatched processes. If a stored wait stayed, and the
  * process were watched again, the return of an unrelated call would end it.
  *
- * Context: after jetwatt_tracepoints_synchronize(), so that no handler adds entries.
+ * Context: after jetwatt_tracepoints_synchronize(), so that no handler adds such entries.
  */
 void jetwatt_wait_unwatched(void)
 {

@@ -134,7 +134,7 @@ run as_nobody env -C / JETWATT_ROOT="$d/empty" JETWATT_EXPORTER=127.0.0.1:1 "$d/
 check "without a source: what, why, fix" \
 	"[ $status = 1 ] && grep -q 'SourceError: no source of energy' '$d/err' && grep -q '^  why: ' '$d/err' && grep -q '^  fix: ' '$d/err'"
 
-# Each block of the page is a program. Stand-ins replace the training libraries.
+# Each Python block of the page is a program. Stand-ins replace the training libraries.
 awk -v d="$d" '/^```python$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > (d "/example" n ".py") }' doc/python.md
 cp tests/python/libraries.py "$d/"
 build/make-trace "$d/run.jwt" n=60 marks=1 > /dev/null && build/jetwatt report --json "$d/run.jwt" > "$d/energy.json"

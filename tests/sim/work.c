@@ -45,7 +45,7 @@ struct sim_job {
 	pid_t tgid;
 	u32 kind, permille, piece, pieces;
 	u64 flop, bytes;		/* operations and memory traffic of a kernel of known work */
-	u32 launches;			/* number of launches of that work */
+	u32 launches;			/* number of launches that share that work */
 	bool alone;			/* no kernel is queued behind this one */
 	struct sim_point kernel;	/* duration and power of this kernel in the present mode */
 	u32 jitter;			/* factor of this minibatch's duration, 1/65536 */

@@ -13,7 +13,9 @@
 #define FALCON0	DLA "15880000.nvdla0/clk_cap/dla0_falcon"
 
 static const struct jetwatt_mode four = { 8, 1728000, 624750000, 2133000000 };
-static const struct jetwatt_mode five = { 8, 1728000, 624750000, 2133000000, 614400000 };
+static const struct jetwatt_mode five = {
+	.cores = 8, .cpu_khz = 1728000, .gpu_hz = 624750000, .emc_hz = 2133000000, .dla_hz = 614400000,
+};
 
 /* Create the files of the two accelerators (DLA) as in JetPack 6, or as in JetPack 5 if @acm is
  * true. */

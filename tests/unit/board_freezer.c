@@ -99,7 +99,7 @@ TEST_F(board, cgroups_of_a_live_process_stay_frozen)
 	EXPECT_EQ(jetwatt_board_thaw_all(self->b), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
 	EXPECT_EQ(on_disk(&self->t), 1);
-	/* A second freezer is refused, because it would overwrite the record of the frozen
+	/* Another process gets no freezer, because it would overwrite the record of the frozen
 	 * cgroups. */
 	EXPECT_EQ(jetwatt_board_freezer(self->b, "/system.slice/serve.service", &self->err), -EBUSY);
 	EXPECT_TRUE(*self->err.why && *self->err.fix);

@@ -205,7 +205,7 @@ TEST_F(learner, least_energy_within_the_latencies)
 	hold(self, &memory, 0.02, 1);
 	EXPECT_TRUE(is_best(self, 60));
 	EXPECT_TRUE(self->l.misses_deadline[20]);
-	/* A prompt is one prefill step. */
+	/* The time to the first token is one prefill step. */
 	set_limits(self, 1, 150, 0);
 	hold(self, &memory, 0.02, 1);
 	EXPECT_TRUE(is_best(self, 60));

@@ -195,7 +195,7 @@ static inline void learn(FIXTURE_DATA(learner) *self, const struct jetwattd_prio
 {
 	int n = 0;
 
-	self->p.tries = self->p.checks = self->p.overs = self->p.stored = 0;
+	self->p.tries = self->p.checks = self->p.overs = self->p.stored = self->p.exacts = 0;
 	begin(self, prior);
 	while (n++ < STEPS && step(self) > 0)
 		;

@@ -94,7 +94,8 @@ struct jetwattd_cap {
  * mean power over single averaging windows scatters about the mean of the mode, and with which the
  * peaks stay within the limit of the short window. */
 double jetwattd_cap_limit(const struct jetwattd_cap *c);
-/* A mode was measured: @mean_w: its mean power over whole minibatches, in W. */
+/* Store the ratio of the peak power of the short window to the mean power of a measured mode. @mean_w: that mean
+ * power, in W. */
 void jetwattd_cap_measured(struct jetwattd_cap *c, double mean_w);
 
 /**

@@ -101,7 +101,7 @@ int jetwatt_batch_energy_result(const struct jetwatt_power *p, size_t n,
 		       const struct jetwatt_batch_sensor *s, int nr,
 		       const struct jetwatt_batch_bound *b, struct jetwatt_batch_energy_result *c)
 {
-	/* Rails are read in rotation, so add some samples before the start of the minibatch too. */
+	/* At high rates, rails are read in rotation, so add samples from before the minibatch too. */
 	enum { BEFORE = 16 };
 	struct jetwatt_batch_sum *sum = jetwatt_batch_sum_new(s, nr);
 	struct jetwatt_energy_mark from, to;

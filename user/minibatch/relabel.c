@@ -309,7 +309,7 @@ static double short_gap(const struct jetwatt_batch_wait *b, size_t n, size_t i)
 
 /*
  * Label a wait as start of a minibatch if the gap before it is much longer than the short gaps
- * around it. Return: number of waits in more than half of the groups; 0 if there is none.
+ * around it. Return: k if more than half of the groups have k waits each, k >= 2; else 0.
  */
 int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n)
 {

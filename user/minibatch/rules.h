@@ -122,7 +122,9 @@
 /*
  * The rules of the table above that merge a wait with the one before or after it, in the order in
  * which merge.c asks them. Columns: name of the constant; function that decides how a wait is
- * merged (bounds.h declares it); 1: the rule is asked only if the launches of the job are traced.
+ * merged, whose declaration in bounds.h follows from the row; 1: the rule is asked only if the launches
+ * of the job are traced. JETWATT_MERGED_BEFORE: the wait and the previous one become one wait, which ends with
+ * this one, and the record of the previous one names the rule. _AFTER: the same with the next wait.
  */
 #define JETWATT_MERGE_RULES(M) \
 	M(NO_LAUNCH, jetwatt_merge_no_launch, 1)

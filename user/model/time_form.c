@@ -85,7 +85,7 @@ static double time_eval(const double *th, const struct jetwatt_features *x, doub
 	roof = time_log_norm(bg - x->lg[JETWATT_GPU], bm - x->lg[JETWATT_EMC], th[P], &sg, &dp);
 	chain = time_log_sum(bl - lc, th[K], &sl);
 	chain = time_log_norm(roof, chain, x->serves ? th[A] : 1, &sk, &da);
-	/* The p-norm with p = 4 of cores and workers fits a pool of loader workers that share the
+	/* The p-norm with p = -4 of cores and workers fits a pool of loader workers that share the
 	 * cores fairly. */
 	cores = -time_log_norm(-x->lg[JETWATT_CORES], -th[W], 4, &sw, &dw);
 	loader = time_log_sum(bd - cores - lc + 2 * log1p(busy + os), bq - x->lg[JETWATT_EMC], &sd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Time and energy per token of a server of a language model in a power mode, for the mix of prefill
- * and decode that the server has. The mix is that of all measured modes together: the work of a token
+ * and decode that the server has. The mix is that of several measurements together: the work of a token
  * does not depend on the mode, and the requests that arrive during the measurement of one mode differ
  * from those of another. Pure: uses no clock and no descriptor.
  */
