@@ -51,9 +51,11 @@ first=$(readings | head -n 1)
 echo "# the first one is $first"
 echo "$first" | grep -q -- '-1728000-.*-e3199000000'
 result $? "the first measured mode is the preset whose name is below the budget"
-[ "$(readings | grep -vc -e "-1113600-g420" -e "-1728000-g624" -e "-1497600-g828")" -gt 5 ]
-result $? "then modes that are no preset are measured"
+more=$(readings | grep -vc -e "-1113600-g420" -e "-1728000-g624" -e "-1497600-g828")
 time=$(of_mode 5) best=$(best $BUDGET)
+# Fewer than six are enough if one of the best modes is among them.
+[ "$more" -gt 5 ] || { [ "$more" -gt 2 ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.02 * b }')"; }
+result $? "then modes that are no preset are measured"
 echo "# $(status_of modes_measured) modes: $time ms, the best there is $best"
 near_best "$time" "$best"
 result $? "the mode is within 10 % of the best"
