@@ -207,7 +207,7 @@ class Sources(Case):
         runs = math.ceil(slow_s / run_s)
         source = jetwatt.sources.Daemon
         self.assertAlmostEqual(source.latch_s, runs * (run_s + poll_s))
-        self.assertAlmostEqual(source.sample_s, 1 / constant("user/policy/policy.c", r'"rate", .*"Hz", (\d+)'))
+        self.assertAlmostEqual(source.sample_s, 1 / constant("user/policy/policy.h", r'"rate", .*"Hz", (\d+)'))
         self.assertAlmostEqual(jetwatt.sources.Exporter.latch_s, source.latch_s + 0.5)
 
     def test_jetwattd(self):
