@@ -67,7 +67,8 @@ FIXTURE_TEARDOWN(board)
 TEST_F_TIMEOUT(board, what_is_read_does_not_alternate, 90)
 {
 	static const uint32_t hz[] = { 186, 200, 204, 206 };
-	uint32_t i, k, all;
+	uint32_t i, k, all, changes;
+	bool read, was = false;
 	struct nl_msg *msg;
 	struct seen s;
 
@@ -84,17 +85,21 @@ TEST_F_TIMEOUT(board, what_is_read_does_not_alternate, 90)
 		ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, hz[k]))
 			TH_LOG("%s", self->f.text);
 		sleep_ms(2500);
-		for (all = 0, i = 0; i < 8; i++) {
+		for (all = changes = 0, i = 0; i < 8; i++) {
 			memset(&s, 0, sizeof(s));
 			msg = request(&self->f, JETWATT_CMD_SAMPLES_GET);
 			nla_put_u64(msg, JETWATT_A_SAMPLES_SEQ,
 				    stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1);
 			sleep_ms(1000);
 			ASSERT_EQ(0, dump(&self->f, msg, note, &s));
-			all += s.shunts > s.ticks / 4;
+			read = s.shunts > s.ticks / 4;
+			all += read;
+			changes += i && read != was;
+			was = read;
 		}
 		TH_LOG("%u Hz: in %u of 8 seconds, ticks read the first shunt", hz[k], all);
-		EXPECT_TRUE(all == 0 || all == 8);
+		/* One change is permitted: the module measures the transfers for some seconds. */
+		EXPECT_GE(1, changes);
 	}
 }
 
