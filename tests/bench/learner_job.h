@@ -79,7 +79,7 @@ struct part {
  * @presets: number of presets
  * @first: modes of the presets
  * @first_w: nominal power of the presets, in W
- * @part: periods of the job
+ * @part: the time spans in one mode each
  * @parts: number of periods
  * @max_parts: capacity of @part
  * @overs: number of times that the cap stepped down

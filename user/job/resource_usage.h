@@ -37,7 +37,7 @@ struct jetwatt_usage_count {
  * @process: processes that were alive at the last sample
  * @process.pid: process id
  * @process.start: start time in clock ticks, to detect that the pid was reused
- * @process.first: counters when the job began, for processes that had started before
+ * @process.first: counters when sampling began, for processes that had started before
  * @process.last: counters at the last sample
  * @process.seen: number of the sample that found the process last
  * @nr_process: number of elements of @process
@@ -54,10 +54,10 @@ struct jetwatt_usage_count {
  * @begun: 1: the first sample was taken
  * @looked_ns: time of the last sample, ns, CLOCK_MONOTONIC
  * @rss_max: maximum resident memory of all processes of the job together, in bytes
- * @busy0: busy CPU time of the machine when the job began, in clock ticks
- * @idle0: idle CPU time of the machine when the job began, in clock ticks
- * @reads0: number of reads of all disks when the job began
- * @sectors0: sectors read from all disks when the job began
+ * @busy0: busy CPU time of the machine when sampling began, in clock ticks
+ * @idle0: idle CPU time of the machine when sampling began, in clock ticks
+ * @reads0: number of reads of all disks when sampling began
+ * @sectors0: sectors read from all disks when sampling began
  * @memory: sum over the samples of the fraction of the machine's memory in use; each fraction is
  *	from 0 to 1
  * @gpu: sum over the samples of the GPU load; each load is from 0 to 1
