@@ -278,8 +278,8 @@ bool jetwatt_period_calls(const struct jetwatt_batch_wait *b, size_t n)
 
 /*
  * Among the changes from one caller to another, select, of those that occur at most about once
- * per minibatch, the one after the longest gap. @v: set to 1 where the selected change occurs and to 0 elsewhere. Return
- * whether there is such a change.
+ * per minibatch, the one after the longest gap. @v: set to 1 where the selected change
+ * occurs and to 0 elsewhere. Return whether there is such a change.
  */
 static bool mark_caller_change(const struct jetwatt_batch_wait *b, size_t n, int k, double *v)
 {

@@ -16,8 +16,8 @@
 /* Relative change of the request rate that triggers a new choice of the mode. */
 #define MOVED	0.1
 
-/* Find the best plan among all @n modes; if @n is 1, for the mode at index @from. Return: 1 if a plan was found; 0 if no
- * mode is within the limits. */
+/* Find the best plan among all @n modes; if @n is 1, for the mode at index @from. Return: 1 if a plan
+ * was found; 0 if no mode is within the limits. */
 static int find_plan(const struct jetwatt_timeshare_mode *m, const struct jetwatt_timeshare_conf *conf,
 		     double arrival_hz, size_t from, size_t n, struct jetwatt_slice_plan *plan)
 {
