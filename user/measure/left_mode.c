@@ -6,10 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "measure/mode.h"
 #include "minibatch/minibatch.h"
 
-/* Number of waits before the change to the mode from which minibatches are found, as in mode.c. */
-#define WAITS_BEFORE	1024
 /* Minimum relative error of the time, and of that of fewer than FEW minibatches: the first ones after a
  * change of mode may be slower. */
 #define TIME_SD		0.02
@@ -28,7 +27,7 @@ int jetwatt_left_mode_time(const struct jetwatt_session *w, uint64_t since_ns, u
 
 	while (first && w->sync[first - 1].exit_ns > since_ns)
 		first--;
-	before = first < WAITS_BEFORE ? first : WAITS_BEFORE;
+	before = first < JETWATT_MEASURE_WAITS_BEFORE ? first : JETWATT_MEASURE_WAITS_BEFORE;
 	first -= before;
 	bound = malloc((2 * (w->nr_sync - first) + 1) * sizeof(*bound));
 	if (!bound)

@@ -18,12 +18,6 @@
 #include "util/error.h"
 
 /*
- * Number of waits before the change of mode from which minibatches are found. With waits from
- * before the change, the number of waits per minibatch is known from earlier modes, and need not be
- * found again in a slow mode.
- */
-#define WAITS_BEFORE	1024
-/*
  * Number of minibatches to discard that begin after a change of mode, because autotuning, for example,
  * may slow them down. For minibatches longer than LONG_NS, the caller may set another number.
  */
@@ -299,7 +293,7 @@ int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
 	memset(m, 0, sizeof(*m));
 	m->row.mode = mode;
 	jetwatt_session_discard(w, since_ns);
-	first = w->nr_sync > WAITS_BEFORE ? w->nr_sync - WAITS_BEFORE : 0;
+	first = w->nr_sync > JETWATT_MEASURE_WAITS_BEFORE ? w->nr_sync - JETWATT_MEASURE_WAITS_BEFORE : 0;
 	while (!ret) {
 		if (jetwatt_session_run(w, POLL_MS)) {
 			ret = 1;

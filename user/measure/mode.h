@@ -13,6 +13,13 @@
 #include "measure/measured.h"
 #include "measure/session.h"
 
+/*
+ * Number of waits before the change of mode from which minibatches are found. With waits from
+ * before the change, the number of waits per minibatch is known from earlier modes, and need not be
+ * found again in a slow mode.
+ */
+#define JETWATT_MEASURE_WAITS_BEFORE	1024
+
 /**
  * struct jetwatt_measure_limits - when a measurement is complete
  * @batches: minimum number of minibatches
