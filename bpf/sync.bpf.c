@@ -170,7 +170,7 @@ int process_fork(void *ctx)
 /*
  * When the first thread of a process exits, this tracepoint does not show whether other threads are
  * still alive. If system calls are traced and other threads live on, sys_enter() has already set
- * the process's value in @followed to 2. If system calls are not traced, this function sets it. A
+ * the process's value in @followed to 2. If they are not traced, this function sets it to 2. A
  * process with the value 2 stays in @followed until user space finds that it is gone or, if this
  * function has set the value 2 of any process, until another process gets its number.
  */

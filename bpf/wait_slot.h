@@ -159,7 +159,7 @@ static inline __attribute__((always_inline)) int is_syncpoint_wait(unsigned int 
  */
 struct armed_fd {
 	unsigned long long armed_ns;	/* time of the last arming; event: end of the last poll */
-	unsigned long long enter_ns;	/* start of the wait; 0: none, or @armed_ns */
+	unsigned long long enter_ns;	/* start of the wait; 0: no wait, or it began at @armed_ns */
 	/* Maximum number of pending fences (an event: 1); number of threads in poll(). */
 	unsigned int pending, pollers;
 	int ctl_fd;			/* descriptor of the arming ioctl; -1: an event */

@@ -73,7 +73,7 @@ TEST_F_TIMEOUT(board, what_is_read_does_not_alternate, 90)
 	struct seen s;
 
 	if (slow_kernel())
-		SKIP(return, "the CPU of this kernel limits the rate");
+		SKIP(return, "the memory checks of this kernel limit the rate");
 	/* The chip converts as fast as possible, and its sum has all channels. */
 	ASSERT_EQ(0, write_reg(0, 0x7007));
 	ASSERT_EQ(0, write_reg(0x0f, 0x7000));

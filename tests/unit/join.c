@@ -105,7 +105,7 @@ TEST(rail_without_shunt_has_no_power)
 	EXPECT_EQ(0, p.uw[0]);
 }
 
-/* The chip reads one bus voltage per sample in rotation, so power samples begin once all bus
+/* The module reads one bus voltage per sample in rotation, so power samples begin once all bus
  * voltages are known. */
 TEST(power_begins_once_all_bus_voltages_are_known)
 {

@@ -7,8 +7,8 @@
  *
  * If a job is known: wait until the energy overshoot is repaid, at most one averaging window, then
  * apply the best other mode within the limit. While the job is learned, no further mode is
- * tried until the overshoot has left the averaging window. After a cap event in a held mode,
- * jetwattd backs off; each further back-off takes twice as long, at most the policy's "back-off".
+ * tried until the overshoot has left the averaging window. After a cap event in a held mode, this mode
+ * is not applied for a back-off time; each further one takes twice as long, at most the policy's "back-off".
  *
  * If no job is known, because no job was detected yet or its minibatches cannot be recognised, only
  * power is known: the ramp raises the mode level by level from the lowest mode, raising all knobs

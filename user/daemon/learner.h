@@ -394,8 +394,8 @@ int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news
 /* Return the row of the best mode that is not excluded and was measured to draw at most @watts, with a
  * margin for the error: the fastest one, or with @terms.least_energy the one with the least energy per
  * minibatch. A mode in which the server misses its latency limit is returned only if there is no other.
- * NULL: none. @but: a mode to leave out, may be NULL. The pointer is valid until the next message to the
- * learner. */
+ * NULL: none. @but: a mode to leave out, may be NULL. The pointer is valid until the next call that
+ * changes @l. */
 const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_learner *l, double watts,
 						  const struct jetwatt_mode *but);
 /* Count the running time of the job up to now. Return: 1 if a further reading may be worth its cost,

@@ -51,7 +51,7 @@ struct jetwattd_seen {
  * struct jetwattd_ramp - the ramp: how far the mode has been raised without a known job
  *
  * After a cap event without a job, and after the state "blind", the loop raises the mode level by
- * level, from the lowest mode to the highest one and then to the board's state at start.
+ * level within the budget, from the lowest mode to the highest one and then to that of the state "idle".
  *
  * @on: 1: the ramp is active
  * @level: current ramp level, 0: the lowest mode

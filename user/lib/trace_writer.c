@@ -16,7 +16,7 @@
 #include "lib/crc32c.h"
 
 #define HEAD_AGAIN_NS	60000000000ull	/* interval of repeating the description of the run, ns */
-#define CLOCKS_AGAIN_NS	10000000000ull	/* interval of writing the clocks, ns */
+#define CLOCKS_AGAIN_NS	10000000000ull	/* interval of the records of type CLOCKS, ns */
 
 static uint64_t now_ns(clockid_t id)
 {

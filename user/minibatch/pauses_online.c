@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Detects the ends of steps of several kinds while the job runs. The kinds were found in its last waits. */
+/* Detects the ends of steps of several kinds while the job runs. The kinds were found in earlier waits. */
 #include "minibatch/pauses.h"
 
 /* Return the most frequent kind of step that consists of the waits of the current step or, if @longer is true,

@@ -48,7 +48,7 @@
 /* smallest standard deviation of a duration (logarithm) */
 #define SD_MIN		0.02
 /* minimum gain in log-likelihood by a division of n minibatches: GAIN log(n) + GAIN_EACH n (evenly
- * distributed durations give 0 for any division) */
+ * distributed logarithms gain 0 by any division) */
 #define GAIN		5
 #define GAIN_EACH	0.03
 /* maximum mean number of successive minibatches of the rarer kind */

@@ -93,7 +93,7 @@
 	R(EXTRA, "extra", 0, \
 	  "the next wait is an additional one after the last wait of the learned cycle", \
 	  JETWATT_BY_PATH, \
-	  "the boundary is reported one wait early") \
+	  "the boundary is reported at the wait before the additional one") \
 	R(EVALUATION, "evaluation", 0, \
 	  "the next wait fits the second learned cycle, that of an evaluation", \
 	  JETWATT_BY_PATH, \

@@ -146,7 +146,7 @@ int jetwatt_fit_particles(struct jetwatt_model *m, const struct jetwatt_row *row
 	trust = refs ? fmin(m->trust[0], m->trust[1]) : 0;
 	m->few_share = few_share[trust >= BELIEVED][n - 1];
 	err = jetwatt_particles_fit(&m->few, row, n, &time, &power, seed);
-	/* Without particles, the surfaces predict alone. */
+	/* Without particles, @m predicts as before. */
 	return err == -EDOM ? 0 : err;
 }
 

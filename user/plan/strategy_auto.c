@@ -26,7 +26,7 @@
 #define WORTH_HERE	0.1
 /* Number of modes of the initial design. */
 #define OPENING		2
-/* Except for training, with this many measured modes both ends of the range of cores come first. */
+/* Except for training, from this many modes on, an unmeasured end of the range of cores comes first. */
 #define BOTH_ENDS	3
 /* Largest number of minibatch sizes that are queued when a mode is chosen. */
 #define SIZES		3

@@ -18,7 +18,7 @@
  * @gap_ms: time per token between steps, ms
  * @per_prompt: typical prefill steps per prompt
  * @per_step: mean time of a decode step, relative to the typical time
- * @step_gap_ms: mean time before the first launch of a decode step, ms
+ * @step_gap_ms: mean time from the end of the previous step to the first launch of a decode step, ms
  * @slower: typical time of a prefill step, relative to that of a decode step in the same mode; mean
  *	over the modes that have both, 0: none has
  */

@@ -113,7 +113,7 @@ static void json_put_utf8(struct json_reader *r, unsigned int c)
 	}
 }
 
-/* Decode what follows a backslash. Return: 0; -1 if the text is not a valid escape sequence. */
+/* Decode what follows a backslash. Return: 0; -1 if the text is not a valid escape sequence, or is \u0000. */
 static int json_escape(struct json_reader *r)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";

@@ -57,7 +57,7 @@
  *
  * After SUBSCRIBE, the module sends SAMPLES_NTF messages to the caller's port only (unicast). The
  * module sends a batch when it contains JETWATT_A_CONFIG_BATCH samples, or when its oldest sample
- * is JETWATT_A_CONFIG_BATCH_AGE_MS old. A batch is shorter if the list of series grows in between.
+ * is JETWATT_A_CONFIG_BATCH_AGE_MS old. A batch ends before the first sample that has a new series.
  * The module does not wait for a subscriber whose socket is full; that subscriber loses the batch:
  * the sequence numbers have a gap, and JETWATT_A_SAMPLES_LOST counts all samples that this
  * subscriber has lost since it subscribed. Other subscribers are not affected.

@@ -23,7 +23,7 @@ static const struct argp_option options[] = {
 	{ "kernel", KERNEL, "FLOP:BYTES:FILE.csv", 0,
 	  "Work and measured modes of a kernel; the roofs need at least four kernels", 0 },
 	{ "corpus", CORPUS, "DIR", 0, "Directory of the kernels measured by --calibrate", 0 },
-	{ "calibrate", CALIBRATE, NULL, 0, "Measure the kernels that the directory of --corpus lacks, then restore the knobs", 0 },
+	{ "calibrate", CALIBRATE, NULL, 0, "Measure the kernels and modes that the directory of --corpus lacks, then restore the knobs", 0 },
 	{ "program", PROGRAM, "FILE", 0,
 	  "Program that runs kernels, called as FILE FLOP BYTES and ended by SIGTERM; default: compiled by nvcc", 0 },
 	{ "modes", MODES, "FILE.csv", 0, "Power modes for --calibrate; default: five GPU clocks with each memory clock", 0 },

@@ -35,7 +35,7 @@ struct jetwatt_roofline_kernel {
  * @batch: minibatch size asked for, 0: the minibatch size of the file; @own_batch: that of the file
  * @train: count a training step instead of a forward pass
  * @layers: print every layer; @json: print JSON
- * @calibrate: 1: first measure the kernels that @corpus lacks
+ * @calibrate: 1: first measure the kernels and modes that @corpus lacks
  * @tune: print only what jetwatt_roofline_tuned() prints
  * @run: the program that runs kernels
  * @graph: the network
