@@ -54,6 +54,8 @@
 #define ROWS		2
 #define ROWS_MIN	1
 #define DOUBT		0.15
+/* Part of that which is added to the error of power, which the model knows better. */
+#define DOUBT_POWER	0.4
 /* With fewer than JETWATTD_SURE complete readings and without readings of other workloads or devices,
  * predictions are not trusted for slow modes. A slow mode is then tried only if its reading, at the
  * longest possible time of a minibatch, costs at most PART of jetwattd_share_left(), and takes at
@@ -144,18 +146,19 @@ static long reread_near_limit(const struct jetwattd_learner *l)
 
 /* Return the expected improvement of a mode over the best one, as a fraction of the best mode's objective,
  * weighted by the probability that the mode is within the limit. @by: the best mode's objective divided by the
- * predicted one; @least: relative error that is added in quadrature to the errors of the prediction. */
+ * predicted one; @least: relative error that is added in quadrature to the error of the predicted time, and in part to
+ * that of power. */
 static double expected_gain(const struct jetwattd_learner *l, const struct jetwatt_prediction *p, double by,
 			    double least)
 {
 	double t = hypot(hypot(p->time_sd, l->by_energy ? p->power_sd : 0), least);
-	double z = log(by) / t, w = hypot(p->power_sd, least);
+	double z = log(by) / t, w = hypot(p->power_sd, DOUBT_POWER * least);
 
 	return jetwattd_upper_tail(log(p->power_w / l->terms.limit_w) / w) * t *
 	       (z * jetwattd_upper_tail(-z) + exp(-z * z / 2) / sqrt(2 * M_PI));
 }
 
-/* Choose by the model's predictions. @least: relative error added to the predictions; @known: 1:
+/* Choose by the model's predictions. @least: as for expected_gain(); @known: 1:
  * the predictions use readings of other workloads or devices. Return: index of the mode; -1: no
  * gain exceeds its cost now. */
 static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *best, double least, int known)
@@ -176,7 +179,7 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		if (l->seen[i])
 			continue;
 		by = expected_gain(l, p, ratio, least);
-		over = jetwattd_upper_tail(log(l->budget_w / p->power_w) / hypot(p->power_sd, least));
+		over = jetwattd_upper_tail(log(l->budget_w / p->power_w) / hypot(p->power_sd, DOUBT_POWER * least));
 		cost = jetwattd_reading_cost(l, p->time_ms, ratio) + over * over_s;
 		if (by < GAIN)
 			continue;
