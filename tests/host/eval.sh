@@ -39,6 +39,7 @@ refused()	# TEXT WHY COMMAND...
 made 16 3 > $d/one.csv
 made 16 1 > $d/other.csv
 made "1 16 64" 1 > $d/served.csv
+awk -F, -v OFS=, 'NR > 1 { $3 *= 1.05 } 1' $d/other.csv > $d/foreign.csv
 predict="build/jetwatt eval predict --repeats 2 --samples 12 --seed 3"
 optimize="build/jetwatt eval optimize --repeats 2 --samples 12 --seed 3 --budgets 14:26:4"
 
@@ -47,7 +48,7 @@ schedule="build/jetwatt eval schedule --queries 12 --seed 3 --json"
 
 # All methods that make predictions, as the error message lists them
 methods=$(build/jetwatt predict --profile $d/one.csv --method rnd 2>&1 | sed -n 's/.*--method //p' | sed 's/,//g; s/ or / /')
-echo 1..$((36 + $(wc -w <<< $methods)))
+echo 1..$((38 + $(wc -w <<< $methods)))
 twice "predict is deterministic with a seed" $predict --corpus $d/one.csv --json
 keys='corpus coverage95_pct fit_ms method power_mape_pct predict_ms references repeats samples sampling seed time_mape_pct'
 [ "$(jq -r 'keys | join(" ")' $d/a)" = "$keys" ]
@@ -62,6 +63,14 @@ result "another seed selects other modes" $?
 $predict --corpus $d/one.csv --json --reference $d/other.csv > $d/a &&
 	jq -e ".references == [\"$d/other.csv\"]" $d/a > /dev/null
 result "the references are listed" $?
+$search --corpus $d/one.csv > $d/a && $search --corpus $d/one.csv --reference $d/foreign.csv > $d/b 2> $d/err &&
+	jq -se '.[1].references == [] and .[0].excess_pct == .[1].excess_pct' $d/a $d/b > /dev/null &&
+	grep -q 'foreign.csv is left out: its GPU clocks' $d/err
+result "a search leaves out a reference from another kind of board, with a notice" $?
+awk -F, 'NR == 1 || $3 % 4e8 == 1e8' $d/other.csv > $d/third.csv
+$search --corpus $d/one.csv --reference $d/third.csv > $d/b 2> $d/err && [ ! -s $d/err ] &&
+	jq -e '.references | length == 1' $d/b > /dev/null
+result "a reference with a third of the board's GPU clocks is used" $?
 $predict --corpus $d/served.csv --sampling random --samples 60 --json > $d/a && jq -e '.time_mape_pct.median < 10' $d/a > /dev/null
 result "batch size is a feature" $?
 $predict --corpus $d/one.csv > $d/out && grep -q '^time  *[0-9.]* .* %$' $d/out && grep -q '^power ' $d/out && grep -q '^auto: fitted to 12 of 288 modes (designed)' $d/out

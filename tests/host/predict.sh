@@ -22,7 +22,7 @@ made()
 # Read the names of all predictors from the error message for a wrong name.
 methods=$(build/jetwatt predict --method rnd 2>&1 | sed -n 's/,//g; s/ or / /; s/.*fix: --method //p')
 
-echo 1..$((42 + 2 * $(wc -w <<< "$methods")))
+echo 1..$((43 + 2 * $(wc -w <<< "$methods")))
 made 16 > $d/one.csv
 made "16 32" > $d/two.csv
 cut -d, -f1-4 $d/one.csv > $d/modes.csv
@@ -93,6 +93,9 @@ $ask1 --reference $d/one.csv --json - > $d/out 2> $d/err
 check "with a reference, one row is enough for optimize" "[ $? = 0 ] && jq -e '.chosen' $d/out > /dev/null"
 $ask1 > $d/out 2> $d/err
 check "without a reference, one row is refused" "[ $? = 1 ] && grep -q 'fewer than 3' $d/err"
+awk -F, -v OFS=, 'NR > 1 { $3 *= 1.05 } 1' $d/one.csv > $d/foreign.csv
+$ask1 --reference $d/foreign.csv > $d/out 2> $d/err
+check "optimize leaves out a reference from another kind of board" "[ $? = 1 ] && grep -q 'foreign.csv is left out' $d/err && grep -q 'fewer than 3' $d/err"
 $ask1 --reference $d/modes.csv > $d/out 2> $d/err
 check "a list of modes is refused as a reference" "[ $? = 1 ] && grep -q 'was not measured' $d/err && [ ! -s $d/out ]"
 build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --explain > $d/out 2> $d/err

@@ -366,7 +366,7 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	if (!err && in.plot)
 		err = jetwatt_preset_compare_open(&baseline, &l, board, in.presets);
 	if (!err)
-		err = jetwatt_references_learn(&in.reference, &l.by, JETWATT_TUNER_SEED);
+		err = jetwatt_references_learn(&in.reference, &l.by, NULL, 0, JETWATT_TUNER_SEED);
 	if (!err)
 		err = predict_sizes(&l, &in);
 	if (!err)

@@ -20,6 +20,16 @@ enum { REFERENCE = JETWATT_ARGS_COMMON + 0x40 };
 /* OpenBLAS uses one thread, because jetwatt shares the measured machine. */
 void openblas_set_num_threads(int n);
 
+/* Largest number of GPU clocks that are compared; relative difference up to which clocks are the same. */
+#define GPU_LEVELS_MAX	64
+#define GPU_SAME	0.01
+
+/* The GPU clocks of a file or of the candidates. */
+struct gpu_levels {
+	uint64_t hz[GPU_LEVELS_MAX];
+	size_t n;
+};
+
 static const struct argp_option options[] = {
 	{ "reference", REFERENCE, "FILE.csv", 0,
 	  "Measured modes of another workload, as training data; can be given several times", 0 },
@@ -100,23 +110,78 @@ int jetwatt_references_suit(const struct jetwatt_predictor *by, size_t n)
 	return 0;
 }
 
+static void gpu_levels_add(struct gpu_levels *l, const struct jetwatt_mode *mode)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->hz[i] == mode->gpu_hz)
+			return;
+	if (l->n < GPU_LEVELS_MAX)
+		l->hz[l->n++] = mode->gpu_hz;
+}
+
+/* Count the levels of @l in the range of @other, and in @same those that @other has too. */
+static size_t gpu_levels_shared(const struct gpu_levels *l, const struct gpu_levels *other, size_t *same)
+{
+	size_t within = 0;
+
+	*same = 0;
+	for (size_t i = 0; i < l->n; i++) {
+		int above = 0, below = 0, is = 0;
+
+		for (size_t k = 0; k < other->n; k++) {
+			is |= fabs((double)l->hz[i] - (double)other->hz[k]) <= GPU_SAME * l->hz[i];
+			above |= l->hz[i] >= other->hz[k];
+			below |= l->hz[i] <= other->hz[k];
+		}
+		within += is || (above && below);
+		*same += is;
+	}
+	return within;
+}
+
+int jetwatt_references_leave_out(const struct jetwatt_predictor *by, const char *path,
+				 const struct jetwatt_row *row, size_t n,
+				 const struct jetwatt_mode *mode, size_t modes)
+{
+	struct gpu_levels reference = { .n = 0 }, board = { .n = 0 };
+	size_t within, board_within, same, board_same;
+
+	if (by->kind & JETWATT_PREDICTOR_REFERENCE)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		gpu_levels_add(&reference, &row[i].mode);
+	for (size_t i = 0; i < modes; i++)
+		gpu_levels_add(&board, &mode[i]);
+	within = gpu_levels_shared(&reference, &board, &same);
+	board_within = gpu_levels_shared(&board, &reference, &board_same);
+	/* A single level in the range of the other ones can be missing by chance. */
+	if (within < 2 || board_within < 2 || 2 * same >= within || 2 * board_same >= board_within)
+		return 0;
+	jetwatt_notice("%s is left out: its GPU clocks are those of another kind of board", path);
+	return 1;
+}
+
 int jetwatt_references_learn(const struct jetwatt_references *r, struct jetwatt_estimator *e,
-			     uint64_t seed)
+			     const struct jetwatt_mode *mode, size_t modes, uint64_t seed)
 {
 	struct jetwatt_corpus ref[JETWATT_REFERENCES_MAX] = { { NULL, NULL, 0 } };
 	struct jetwatt_row *row[JETWATT_REFERENCES_MAX] = { NULL };
 	uint32_t *batch[JETWATT_REFERENCES_MAX] = { NULL };
 	int code = jetwatt_references_suit(jetwatt_estimator_by(e), r->n), err;
+	size_t used = 0;
 
 	openblas_set_num_threads(1);
 	for (size_t i = 0; i < r->n && !code; i++) {
 		long n = jetwatt_references_read(r->path[i], &row[i], &batch[i]);
 
-		ref[i] = (struct jetwatt_corpus){ row[i], batch[i], n < 0 ? 0 : n };
 		code = n < 0 ? -n : 0;
+		if (code || (mode && jetwatt_references_leave_out(jetwatt_estimator_by(e), r->path[i],
+								  row[i], n, mode, modes)))
+			continue;
+		ref[used++] = (struct jetwatt_corpus){ row[i], batch[i], n };
 	}
-	if (!code && r->n) {
-		err = jetwatt_estimator_learn(e, ref, r->n, seed);
+	if (!code && used) {
+		err = jetwatt_estimator_learn(e, ref, used, seed);
 		if (err)
 			code = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 						 "check that every row has time_ms and power_w",

@@ -56,9 +56,22 @@ long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_
  */
 int jetwatt_references_suit(const struct jetwatt_predictor *by, size_t n);
 
-/* Learn the prior of @e from the files given with --reference; without files @e is unchanged.
- * Return: 0, exit code. */
+/*
+ * Check whether a search among the @modes candidates @mode leaves out a reference, because it is of
+ * another kind of board: of the GPU clocks in the range that both have, less than half are the same.
+ * Few measured modes do not show how far such a reference misleads. A predictor that is fine-tuned to
+ * the measured modes needs it nevertheless. Return: 1, after a notice that names @path; else 0.
+ */
+int jetwatt_references_leave_out(const struct jetwatt_predictor *by, const char *path,
+				 const struct jetwatt_row *row, size_t n,
+				 const struct jetwatt_mode *mode, size_t modes);
+
+/*
+ * Learn the prior of @e from the files given with --reference; without files @e is unchanged.
+ * @mode: the @modes candidates of a search, see jetwatt_references_leave_out(); NULL: there is no
+ * search. Return: 0, exit code.
+ */
 int jetwatt_references_learn(const struct jetwatt_references *r, struct jetwatt_estimator *e,
-			     uint64_t seed);
+			     const struct jetwatt_mode *mode, size_t modes, uint64_t seed);
 
 #endif

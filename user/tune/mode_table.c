@@ -185,7 +185,8 @@ static int table_learn(struct jetwatt_mode_table *t)
 {
 	struct jetwatt_corpus ref[2][JETWATT_MODE_TABLE_REFERENCES];
 	struct table_file f[JETWATT_MODE_TABLE_REFERENCES] = { 0 };
-	size_t n[2] = { 0 };
+	const char *used[JETWATT_MODE_TABLE_REFERENCES];
+	size_t n[2] = { 0 }, nr_used = 0;
 	int code = t->method ? jetwatt_references_suit(t->method, t->references) : 0, err = 0;
 
 	for (int serves = 0; serves < 2; serves++) {
@@ -197,9 +198,13 @@ static int table_learn(struct jetwatt_mode_table *t)
 		int serves = 0;
 
 		code = table_file_read(&f[i], t->reference[i]);
-		for (size_t k = 0; k < f[i].n && !code; k++)
+		if (code || jetwatt_references_leave_out(jetwatt_estimator_by(&t->by[0]), t->reference[i],
+							   f[i].row, f[i].n, t->mode, t->n))
+			continue;
+		used[nr_used++] = t->reference[i];
+		for (size_t k = 0; k < f[i].n; k++)
 			serves |= f[i].batch[k] != f[i].batch[0];
-		for (size_t k = 0; k < f[i].n && serves && !code; k++)
+		for (size_t k = 0; k < f[i].n && serves; k++)
 			f[i].row[k].batch = f[i].batch[k];
 		ref[serves][n[serves]++] = (struct jetwatt_corpus){ f[i].row, serves ? f[i].batch : NULL, f[i].n };
 	}
@@ -215,6 +220,8 @@ static int table_learn(struct jetwatt_mode_table *t)
 		free(f[i].row);
 		free(f[i].batch);
 	}
+	memcpy(t->reference, used, nr_used * sizeof(*used));
+	t->references = nr_used;
 	return code;
 }
 

@@ -248,7 +248,7 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	if (!err && !in.inference.strategy)
 		err = jetwatt_preset_compare_open(&baseline, &l, board, in.presets);
 	if (!err)
-		err = jetwatt_references_learn(&in.reference, &l.by, JETWATT_TUNER_SEED);
+		err = jetwatt_references_learn(&in.reference, &l.by, l.mode, l.nr_modes, JETWATT_TUNER_SEED);
 	l.sizes = in.inference.strategy != NULL;
 	if (l.sizes)
 		a.baseline = NULL;

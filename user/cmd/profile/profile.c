@@ -274,7 +274,7 @@ static int profile_run(struct profile_input *in, struct jetwatt_board *board,
 	/* Read the reference profiles before the job starts: learning from them takes time, and the
 	 * files may be invalid. */
 	if (!err)
-		err = jetwatt_references_learn(&in->reference, &l.by, JETWATT_TUNER_SEED);
+		err = jetwatt_references_learn(&in->reference, &l.by, NULL, 0, JETWATT_TUNER_SEED);
 	if (!err)
 		err = jetwatt_profile_store_open(&store, &in->store);
 	if (!err)
