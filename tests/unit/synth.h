@@ -153,9 +153,10 @@ static long synth_rows(const struct synth *w, struct jetwatt_row **out, double d
 					double fe = synth_emc(w, e);
 
 					r[i] = synth_row(w, c, fc, fg, fe, w->emc_eff[e]);
-					r[i].mode = (struct jetwatt_mode){ c, fc * 1e6 + 0.5,
-									   fg * 1e9 + 0.5,
-									   fe * 1e9 + 0.5 };
+					r[i].mode = (struct jetwatt_mode){
+						.cores = c, .cpu_khz = fc * 1e6 + 0.5,
+						.gpu_hz = fg * 1e9 + 0.5, .emc_hz = fe * 1e9 + 0.5,
+					};
 					if (dirt > 0) {
 						r[i].time_ms *= exp(0.01 * search_normal(&s));
 						r[i].power_w *= exp(0.015 * search_normal(&s));
