@@ -57,52 +57,64 @@ struct jetwatt_particles {
 /**
  * struct smc - state of a fit
  * @c: the particles
- * @prior: prior of the parameters; @centre: of the parameter @own, from the rows
+ * @prior: prior of the parameters; @centre: of the parameter @own, from the rows; @log_sd: for each part,
+ *	sum of the logarithms of the standard deviations
  * @x, @y, @sd: points, their measured logarithms and standard errors
  * @n: number of points
  * @use: the dimensions that matter for these points, @dims of them
  * @step: Cholesky factor of the covariance of the particles in the dimensions @use
  * @fits, @near: log likelihood and log prior density of each particle
- * @rng: state of the random numbers
+ * @rng: state of the random numbers; @spare: a normal random number that draw_normal() has left, NAN: none
  */
 struct smc {
 	struct cloud *c;
 	const struct jetwatt_particle_prior *prior;
-	double centre;
+	double centre, log_sd[2];
 	const struct jetwatt_features *x;
 	const double *y, *sd;
 	size_t n;
 	int use[DIMS], dims;
 	double step[DIMS * DIMS], fits[PARTICLES], near[PARTICLES];
 	uint64_t rng;
+	double spare;
 };
 
-/* Return: a random number with the standard normal distribution (Box and Muller 1958). */
-static double draw_normal(uint64_t *rng)
+/* Return: a random number with the standard normal distribution. Each second call returns the other number
+ * of a pair (Box and Muller 1958). */
+static double draw_normal(struct smc *s)
 {
-	double r = sqrt(-2 * log(1 - jetwatt_random_unit(rng)));
+	double r, angle, spare = s->spare;
 
-	return r * cos(2 * M_PI * jetwatt_random_unit(rng));
+	s->spare = NAN;
+	if (!isnan(spare))
+		return spare;
+	r = sqrt(-2 * log(1 - jetwatt_random_unit(&s->rng)));
+	angle = 2 * M_PI * jetwatt_random_unit(&s->rng);
+	s->spare = r * sin(angle);
+	return r * cos(angle);
 }
 
 static double log_likelihood(const struct smc *s, const double *at)
 {
 	const struct jetwatt_form *form = s->c->form;
-	double coef[JETWATT_PARAMS_MAX], own = exp(2 * at[form->np]), sum = 0;
+	double coef[JETWATT_PARAMS_MAX], own = exp(2 * at[form->np]), variances = 1, far = 1;
 
+	/* JETWATT_PARTICLES_ROWS factors do not overflow, and a product needs one logarithm. */
 	form->prepare(at, coef);
 	for (size_t i = 0; i < s->n; i++) {
 		double r = s->y[i] - form->eval(coef, &s->x[i], NULL);
 		double sd = fmax(s->sd[i], ROW_SD), v = own + sd * sd;
 
-		sum -= log(v) / 2 + (FREEDOM + 1) / 2.0 * log1p(r * r / (FREEDOM * v));
+		variances *= v;
+		far *= 1 + r * r / (FREEDOM * v);
 	}
-	return sum;
+	return -log(variances) / 2 - (FREEDOM + 1) / 2.0 * log(far);
 }
 
-/* Return: log density of the normal distribution @p, up to a constant. */
-static double log_normal(const struct smc *s, const struct jetwatt_param_prior *p, const double *at)
+/* Return: log density of the normal distribution @part of the prior, up to a constant. */
+static double log_normal(const struct smc *s, int part, const double *at)
 {
+	const struct jetwatt_param_prior *p = &s->prior->part[part];
 	const struct jetwatt_form *form = s->c->form;
 	double sum = 0;
 
@@ -110,19 +122,19 @@ static double log_normal(const struct smc *s, const struct jetwatt_param_prior *
 		double mu = k == form->own ? s->centre : p->mu[k];
 		double sd = k == form->own ? OWN_SD : p->sd[k], z = (at[k] - mu) / sd;
 
-		sum -= z * z / 2 + log(sd);
+		sum += z * z;
 	}
-	return sum;
+	return -sum / 2 - s->log_sd[part];
 }
 
 static double log_prior(const struct smc *s, const double *at)
 {
 	int np = s->c->form->np;
 	double z = (at[np] - log(scatter[s->c->form->own < 0])) / SCATTER_SD;
-	double a = log_normal(s, &s->prior->part[0], at), b;
+	double a = log_normal(s, 0, at), b;
 
 	if (s->prior->n > 1) {
-		b = log_normal(s, &s->prior->part[1], at);
+		b = log_normal(s, 1, at);
 		a = fmax(a, b) + log1p(exp(-fabs(a - b)));
 	}
 	return a - z * z / 2;
@@ -153,8 +165,8 @@ static void draw_prior(struct smc *s)
 		double *at = s->c->at[i], mean = 0;
 
 		for (int k = 0; k < form->np; k++)
-			at[k] = p->mu[k] + p->sd[k] * draw_normal(&s->rng);
-		at[form->np] = log(scatter[form->own < 0]) + SCATTER_SD * draw_normal(&s->rng);
+			at[k] = p->mu[k] + p->sd[k] * draw_normal(s);
+		at[form->np] = log(scatter[form->own < 0]) + SCATTER_SD * draw_normal(s);
 		if (form->own < 0)
 			continue;
 		at[form->own] = 0;
@@ -256,7 +268,7 @@ static void move_all(struct smc *s, double power)
 
 		memcpy(to, s->c->at[i], sizeof(to));
 		for (int a = 0; a < d; a++) {
-			z[a] = draw_normal(&s->rng);
+			z[a] = draw_normal(s);
 			for (int b = 0; b <= a; b++)
 				to[s->use[a]] += by * s->step[a * d + b] * z[b];
 		}
@@ -279,6 +291,9 @@ static int smc_run(struct smc *s)
 
 	find_dimensions(s);
 	draw_prior(s);
+	for (int part = 0; part < s->prior->n; part++)
+		for (int k = 0; k < s->c->form->np; k++)
+			s->log_sd[part] += log(k == s->c->form->own ? OWN_SD : s->prior->part[part].sd[k]);
 	for (size_t i = 0; i < PARTICLES; i++)
 		s->fits[i] = log_likelihood(s, s->c->at[i]);
 	while (power < 1 && !err) {
@@ -317,7 +332,8 @@ int jetwatt_particles_fit(struct jetwatt_particles **out, const struct jetwatt_r
 	}
 	if (!err) {
 		p->time.form = &jetwatt_time_form;
-		*s = (struct smc){ .c = &p->time, .prior = time, .x = x, .y = y, .sd = sd, .n = n, .rng = seed };
+		*s = (struct smc){ .c = &p->time, .prior = time, .x = x, .y = y, .sd = sd, .n = n, .rng = seed,
+				   .spare = NAN };
 		err = smc_run(s);
 	}
 	for (size_t i = 0; i < n && !err; i++) {
@@ -327,7 +343,8 @@ int jetwatt_particles_fit(struct jetwatt_particles **out, const struct jetwatt_r
 	}
 	if (!err) {
 		p->power.form = &jetwatt_power_form;
-		*s = (struct smc){ .c = &p->power, .prior = power, .x = x, .y = y, .sd = sd, .n = n, .rng = ~seed };
+		*s = (struct smc){ .c = &p->power, .prior = power, .x = x, .y = y, .sd = sd, .n = n, .rng = ~seed,
+				   .spare = NAN };
 		err = smc_run(s);
 	}
 	free(s);
