@@ -36,6 +36,8 @@
 /* Minimum gain of a longer reading of a mode near the limit, in s; about the cost if the mode turns out to be
  * over the budget. */
 #define EXACT_S		1
+/* After this number of readings of such a mode, other readings that are worth their cost are taken first. */
+#define REREADS_FIRST	2
 /* Minimum expected improvement of a reading that the model proposes, as a fraction of the best time (or
  * energy) of a minibatch. */
 #define GAIN		1e-5
@@ -142,6 +144,16 @@ static long reread_near_limit(const struct jetwattd_learner *l)
 	long i = jetwattd_uncertain_best(l, &gain);
 
 	return gain * expected_s(l) > EXACT_S ? i : -1;
+}
+
+/* Return the number of readings of candidate @i. */
+static int readings_of(const struct jetwattd_learner *l, long i)
+{
+	int n = 0;
+
+	for (size_t k = 0; k < l->known.nr_rows; k++)
+		n += jetwatt_mode_same(&l->known.row[k].mode, &l->known.mode[i]);
+	return n;
 }
 
 /* Return the expected improvement of a mode over the best one, as a fraction of the best mode's objective,
@@ -283,8 +295,16 @@ static long pick_now(struct jetwattd_learner *l, int *exact)
 	if (!best)
 		return jetwattd_pick_unpredicted(l);
 	i = reread_near_limit(l);
-	*exact = i >= 0;
-	return *exact || enough ? i : improve_on(l, best);
+	if (i < 0 || readings_of(l, i) >= REREADS_FIRST) {
+		long other = enough ? -1 : improve_on(l, best);
+
+		if (i < 0 || other >= 0)
+			return other;
+		l->predicted = 0;
+		l->gain_s = 0;
+	}
+	*exact = 1;
+	return i;
 }
 
 long jetwattd_pick(struct jetwattd_learner *l, int *exact)
