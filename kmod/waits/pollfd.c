@@ -60,7 +60,7 @@ struct owner {
  * struct armed - a descriptor with pending fences, or an event
  * @node: entry in the hash bucket, or in the list of free structs
  * @sibling: entry in the list of descriptors of one process (struct owner)
- * @armed_ns: time of the last arming; for an event: time at which the last unsuccessful poll ended
+ * @armed_ns: time of the last arming; for an event: end of the last poll that did not find it ready
  * @enter_ns: start of the first poll after @armed_ns, or of a poll in progress then; 0: none yet
  * @tgid: id of the process
  * @fd: the descriptor

@@ -49,7 +49,7 @@ struct sim_point {
 
 #define SIM_STEPS_MAX	64
 
-/* Frequency levels of each clock that the board's drivers offer, ascending. */
+/* Frequency levels that the board's drivers offer for each clock, ascending. */
 struct sim_steps {
 	u32 nr_cpu, nr_gpu, nr_emc;
 	u32 cpu_khz[SIM_STEPS_MAX];

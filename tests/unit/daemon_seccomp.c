@@ -120,8 +120,8 @@ TEST(existing_threads_get_the_filter)
 	waitpid(pid, NULL, 0);
 }
 
-/* The arguments are not valid, so without the filter the calls fail with another error or, where
- * the kernel lacks the call, with ENOSYS. */
+/* Without the filter, root's calls fail with another error (ENOSYS: the kernel lacks the call), because the
+ * arguments are not valid, or succeed (kexec_load). */
 TEST(changes_of_the_system_are_denied)
 {
 	static const int call[] = {

@@ -80,7 +80,7 @@
 #define CPU_FREE_S	10
 
 /* A job that begins with JETWATTD_SURE readings is held in the best mode for KNOWN_S seconds first, unless a
- * reading is expected to improve on it by the fraction KNOWN_GAIN, as with a budget that is new. jetwattd.conf(5)
+ * reading is expected to improve on it by the fraction KNOWN_GAIN, as after a change of the budget. jetwattd.conf(5)
  * states both: "first ten seconds" and "5 %". */
 #define KNOWN_S		10
 #define KNOWN_GAIN	0.05

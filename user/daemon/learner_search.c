@@ -140,8 +140,8 @@ static long plan_among_choices(const struct jetwattd_learner *l)
 /* With readings of other devices or workloads, or with enough of the job's own, every mode that is
  * not excluded may be chosen: jetwatt_plan_next() judges its time and power. This includes a
  * workload whose readings were all taken under a higher budget. Otherwise, if the plan finds no
- * mode among those that satisfy a condition, for example because all of them draw too much, the
- * next condition applies. */
+ * mode that satisfies one of the conditions above (the first is CAUTIOUS), for example because all draw
+ * too much, the next condition applies. */
 long jetwattd_pick_unpredicted(struct jetwattd_learner *l)
 {
 	int others = jetwattd_cross_device_agrees(l) || jetwattd_others_agree(l);

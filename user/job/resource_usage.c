@@ -22,7 +22,8 @@
 
 #define CGROUP_DEPTH_MAX	32	/* levels of cgroups below the job's that are searched */
 
-/* Read the counters of a process. Return: 0; -ESRCH: it has ended, or they cannot be read. */
+/* Read the counters of a process; those of its file io stay 0 if this file cannot be read. Return: 0; -ESRCH: it
+ * has ended. */
 static int read_process(pid_t pid, pid_t *parent, uint64_t *start, uint64_t *rss,
 			struct jetwatt_usage_count *c)
 {

@@ -7,8 +7,8 @@
 /* number of waits in a window, in which cycles are searched together; the last window has up to
  * twice as many */
 #define WINDOW		4096
-/* A sequence without a boundary is no cycle if it has more than this many times the usual number of
- * waits. */
+/* Waits without the end of a minibatch between them are no cycle if they are more than this many times
+ * the usual waits of a cycle. */
 #define TOO_MANY	3
 
 /* Add a wait to the cycle. */

@@ -77,8 +77,8 @@ static double gap_excess(const struct jetwatt_batch_wait *b, const size_t *at, s
 
 /*
  * Check whether a known cause explains that the group of waits at @b has @n waits instead of @k.
- * Either the probe has lost waits, or the group has one additional very short wait, in which the
- * program fetches a value. A beat cannot add a wait.
+ * Either the probe has lost waits, or the group has one additional very short wait, that for a
+ * copy of a result from the GPU. A beat cannot add a wait.
  */
 static bool is_explained(const struct jetwatt_batch_wait *b, size_t n, int k)
 {

@@ -29,7 +29,7 @@
 #define LEAF_PRIOR	1.0
 /* Ridge on the exponents of the log-linear regression. */
 #define SLOPE_PRIOR	0.1
-/* Largest number of rows used for a fit; more rows only take longer. */
+/* Largest number of rows used for a fit; more would only take longer. */
 #define ROWS_MAX	4096
 
 #define DIMS		JETWATT_FEATURES

@@ -52,7 +52,7 @@ struct jetwatt_db_row {
  * @modes, @rows: number of different modes and of measurements, counted for this device only
  * @pooled: number of measurements of other devices, fetched by jetwatt-sync
  * @first_ms, @last_ms: time of the first and last measurement by any device, in ms since 1970; 0: not
- *	known; @first_ms is 0 also if the time of any measurement is not known
+ *	known; @first_ms is 0 also if the time of one measurement is not known
  */
 struct jetwatt_db_profile {
 	int64_t id;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parses --reference, reads the files, and learns the prior from them.
+ * Parses --reference, reads the files, leaves out those of another kind of board, and learns the prior
+ * from the others.
  */
 #include "tune/corpus.h"
 
