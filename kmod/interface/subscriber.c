@@ -23,7 +23,7 @@
  * struct subscriber - a socket that has subscribed to samples
  * @list: entry in subs.list; after the subscriber is removed, entry in subs.dropped
  * @sk: the socket, with a reference
- * @account: number of samples sent and lost
+ * @account: netlink port, number of samples sent and lost
  *
  * The reference keeps the memory of the socket allocated, but does not keep the socket open. When
  * the socket is closed, the kernel first frees its port, then marks it dead, then calls the netlink

@@ -377,7 +377,7 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 		rc = jetwatt_error_sys(err, rc, "cannot change the settings of the sensors");
 	else if (!sensors_match(b, &after, false)) {
 		rc = jetwatt_board_error_set(err, -EINVAL, "the sensors do not take these settings");
-		jetwatt_error_why(err, "the sensors read back other values");
+		jetwatt_error_why(err, "the sensors or the bus read back other values");
 		jetwatt_error_fix(err, "averages are 1, 4, 16, 64, 128, 256, 512 or 1024");
 	}
 	if (rc)

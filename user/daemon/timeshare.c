@@ -52,8 +52,8 @@ struct jetwattd_timeshare_thread {
 	atomic_int ended;
 };
 
-/* Callback of @s after each window, called in the thread of the time slicing: copy the state for
- * the other threads. */
+/* Callback of @s after each window, called in the thread of the time slicing: copy the state for the other
+ * threads, count the window for the mode, and after a switch let @s forget its plan. */
 static void timeshare_on_window(struct jetwatt_timeshare *s, void *arg)
 {
 	struct jetwattd_timeshare_thread *i = arg;

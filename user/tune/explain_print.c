@@ -9,8 +9,8 @@
 
 #include "out/terminal.h"
 
-/* A step is printed as no change if its relative change of time and its change of power, in watts,
- * are both smaller. */
+/* A level of a knob "changes nothing" if its relative change of time and its change of power, in watts, are
+ * both smaller. */
 #define TIME_NONE	0.001
 #define POWER_NONE	0.05
 
