@@ -332,7 +332,7 @@ TEST_F(learner, next_choice_is_due_by_running_time_and_cpu_time)
 		jetwattd_learner_resume(&self->l, &t);
 		jetwattd_learner_next(&self->l, &t, &s);
 		t = at(7200);
-		t.choose_s = 24.8 * slow;
+		t.choose_s = 84 * slow;
 		jetwattd_learner_next(&self->l, &t, &s);
 		t = at(7200 + (slow ? 150 : 20));
 		EXPECT_EQ(0, jetwattd_learner_is_due(&self->l, &t));

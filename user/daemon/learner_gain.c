@@ -76,7 +76,7 @@
 #define LATER		1.1
 #define LATER_S		5
 #define LATER_MOST_S	30
-#define CPU		0.002
+#define CPU		0.01
 #define CPU_FREE_S	10
 
 /* A job that begins with JETWATTD_SURE readings is held in the best mode for KNOWN_S seconds first, unless a
