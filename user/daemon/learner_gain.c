@@ -136,24 +136,14 @@ int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const str
 		jetwattd_reading_cost(l, worst, best->time_ms / worst) <= PART * jetwattd_share_left(l));
 }
 
-/* Find a mode near the limit for which a longer reading is worth its time. Return: index of the
- * mode, -1: none. */
-static long reread_near_limit(const struct jetwattd_learner *l)
+/* Find a mode near the limit for which a longer reading is worth its time. @readings: set to the number
+ * of its readings. Return: index of the mode, -1: none. */
+static long reread_near_limit(const struct jetwattd_learner *l, int *readings)
 {
 	double gain;
-	long i = jetwattd_uncertain_best(l, &gain);
+	long i = jetwattd_uncertain_best(l, &gain, readings);
 
 	return gain * expected_s(l) > EXACT_S ? i : -1;
-}
-
-/* Return the number of readings of candidate @i. */
-static int readings_of(const struct jetwattd_learner *l, long i)
-{
-	int n = 0;
-
-	for (size_t k = 0; k < l->known.nr_rows; k++)
-		n += jetwatt_mode_same(&l->known.row[k].mode, &l->known.mode[i]);
-	return n;
 }
 
 /* Return the expected improvement of a mode over the best one, as a fraction of the best mode's objective,
@@ -282,7 +272,7 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 static long pick_now(struct jetwattd_learner *l, int *exact)
 {
 	const struct jetwatt_row *best = jetwattd_best(l);
-	int enough = best && jetwattd_is_enough_measured(l);
+	int enough = best && jetwattd_is_enough_measured(l), readings;
 	long i;
 
 	if (jetwattd_allowance_used_up(l))
@@ -294,8 +284,8 @@ static long pick_now(struct jetwattd_learner *l, int *exact)
 		return i;
 	if (!best)
 		return jetwattd_pick_unpredicted(l);
-	i = reread_near_limit(l);
-	if (i < 0 || readings_of(l, i) >= REREADS_FIRST) {
+	i = reread_near_limit(l, &readings);
+	if (i < 0 || readings >= REREADS_FIRST) {
 		long other = enough ? -1 : improve_on(l, best);
 
 		if (i < 0 || other >= 0)

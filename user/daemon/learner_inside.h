@@ -89,8 +89,9 @@ int jetwattd_misses_deadline(const struct jetwattd_learner *l, const struct jetw
  * for its error, find the mode for which a further reading is expected to gain most. @gain: set to
  * the logarithm of the best mode's objective divided by the mode's, multiplied by the probability
  * that the mode is within the limit. Without a best mode, the mode read last is found, and @gain is
- * that probability. Return: index of the mode, -1: no such mode. */
-long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain);
+ * that probability. @readings: set to the number of readings of the mode. Return: index of the mode, -1: no
+ * such mode. */
+long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain, int *readings);
 /* Return the probability that a standard normal variable exceeds @z. */
 static inline double jetwattd_upper_tail(double z)
 {

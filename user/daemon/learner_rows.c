@@ -139,7 +139,7 @@ int jetwattd_misses_deadline(const struct jetwattd_learner *l, const struct jetw
 	return at >= 0 && l->misses_deadline[at];
 }
 
-long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain)
+long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain, int *readings)
 {
 	const struct jetwatt_row *best = jetwattd_best(l);
 	const struct jetwatt_tuner *k = &l->known;
@@ -147,6 +147,7 @@ long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain)
 	long found = -1;
 
 	*gain = 0;
+	*readings = 0;
 	for (size_t i = 0; i < k->nr_rows; i++) {
 		const struct jetwatt_row *row = &k->row[i];
 		double within, by = best ? l->best_objective / jetwattd_row_objective(l, row) : M_E;
@@ -165,6 +166,7 @@ long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain)
 			continue;
 		found = at;
 		*gain = within * log(by);
+		*readings = p.n;
 	}
 	return found;
 }

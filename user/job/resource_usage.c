@@ -22,8 +22,8 @@
 
 #define CGROUP_DEPTH_MAX	32	/* levels of cgroups below the job's that are searched */
 
-/* Read the counters of a process; those of its file io stay 0 if this file cannot be read. Return: 0; -ESRCH: it
- * has ended. */
+/* Read the counters of a process; those of its file io stay 0 if this file cannot be read. Return: 0;
+ * -ESRCH: it has ended, or its file stat cannot be read. */
 static int read_process(pid_t pid, pid_t *parent, uint64_t *start, uint64_t *rss,
 			struct jetwatt_usage_count *c)
 {

@@ -35,7 +35,7 @@ struct jetwatt_mode_table_work {
  * struct jetwatt_mode_table - the workloads that share a board
  * @train: file of the training workload; NULL: none
  * @infer: files of the inference workloads
- * @reference: files of references
+ * @reference: files of references; jetwatt_mode_table_load() removes those of another kind of board
  * @references: number of references
  * @kind: kind of plan: the workloads that share the board
  * @seed: seed of learning from the references
