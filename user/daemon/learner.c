@@ -172,34 +172,6 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 	return 1;
 }
 
-void jetwattd_news_add(struct jetwattd_learner *l, const struct jetwattd_news *news)
-{
-	if (l->nr_news < JETWATTD_NEWS)
-		l->news[l->nr_news++] = *news;
-}
-
-int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news)
-{
-	if (!l->nr_news)
-		return 0;
-	*news = l->news[0];
-	memmove(l->news, l->news + 1, (size_t)--l->nr_news * sizeof(*l->news));
-	return 1;
-}
-
-void jetwattd_learner_drifted(struct jetwattd_learner *l, const struct jetwatt_row *is,
-			      const struct jetwatt_row *was)
-{
-	jetwattd_news_add(l, &(struct jetwattd_news){ .what = JETWATTD_DRIFTED, .is = *is, .was = *was });
-}
-
-int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got)
-{
-	jetwattd_news_add(l, &(struct jetwattd_news){ .what = JETWATTD_STORE, .reading = *got });
-	return got->steps.kind[JETWATT_DECODE].used ? jetwattd_steps_reading(l, got) :
-						      jetwattd_row_add(l, &got->m.row, NULL);
-}
-
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row)
 {
 	return jetwattd_row_add(l, row, NULL);

@@ -4,7 +4,7 @@
  * workload's jobs, over all runs since jetwattd started. That time is limited to a share of the running time
  * of the workload. For a budget that is new, the same share of the running time with this budget is the limit
  * instead, if it is more, because modes for another budget were learned before. In no run of a job does
- * learning cost more than the share of this run.
+ * learning cost more than the share of this run. Also what a reading costs.
  */
 #include "daemon/learner_inside.h"
 
@@ -20,6 +20,20 @@
  * time since then. jetwattd.conf(5) states both. */
 #define FREE_S		15
 #define LAG		0.02
+/* Expected duration of a quick reading (limits: quick in search.c): READING_S seconds or
+ * READING minibatches, whichever is longer; after WHOLE_S seconds, the minibatch during which the mode
+ * was switched is enough (measure/partial.h). */
+#define READING_S	1.6
+#define READING		2.5
+#define WHOLE_S		2.5
+#define WHOLE		1.05
+/* Time of a mode switch, in s. */
+#define SWITCH_S	0.05
+/* A reading is affordable if, at the longest possible time of a minibatch, it costs at most PART of
+ * jetwattd_share_left(), and takes at most LONG_S seconds or JETWATTD_LONGER times as long as a reading of
+ * the best mode. */
+#define PART		0.5
+#define LONG_S		4
 
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l)
 {
@@ -215,4 +229,35 @@ void jetwattd_allowance_spend(struct jetwattd_learner *l, enum jetwattd_outcome 
 	l->cost.gain_s += l->gain_s;
 	l->cost.saved_s += row ? l->rest_s * fmax(0, 1 - jetwattd_row_objective(l, row) / l->best_objective) : 0;
 	l->gain_s = 0;
+}
+
+double jetwattd_reading_s(const struct jetwattd_learner *l, double t_ms)
+{
+	double s = fmin(READING * 1e-3 * t_ms, fmax(WHOLE_S, WHOLE * 1e-3 * t_ms));
+
+	return fmax(fmax(READING_S, l->terms.reading_s), s);
+}
+
+double jetwattd_reading_cost(const struct jetwattd_learner *l, double t_ms, double by)
+{
+	return SWITCH_S + jetwattd_reading_s(l, t_ms) * fmax(0, 1 - by);
+}
+
+double jetwattd_worst_ms(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best)
+{
+	double part = 1;
+
+	jetwatt_each_knob(k)
+		if (jetwatt_mode_get(&best->mode, k))
+			part = fmin(part, (double)jetwatt_mode_get(&l->known.mode[i], k) / jetwatt_mode_get(&best->mode, k));
+	return best->time_ms / part;
+}
+
+int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best)
+{
+	double worst = best ? jetwattd_worst_ms(l, i, best) : 0;
+
+	return !best ||
+	       (jetwattd_reading_s(l, worst) <= fmax(LONG_S, JETWATTD_LONGER * jetwattd_reading_s(l, best->time_ms)) &&
+		jetwattd_reading_cost(l, worst, best->time_ms / worst) <= PART * jetwattd_share_left(l));
 }

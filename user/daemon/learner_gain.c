@@ -14,15 +14,6 @@
 
 #include "plan/plan.h"
 
-/* Expected duration of a quick reading (limits: quick in search.c): READING_S seconds or
- * READING minibatches, whichever is longer; after WHOLE_S seconds, the minibatch during which the mode
- * was switched is enough (measure/partial.h). */
-#define READING_S	1.6
-#define READING		2.5
-#define WHOLE_S		2.5
-#define WHOLE		1.05
-/* Time of a mode switch, in s. */
-#define SWITCH_S	0.05
 /* Time in a lower mode after a step down of the cap, in s. */
 #define OVER_S		1
 /* Maximum probability of being over the budget at which a mode is still tried: with readings of
@@ -59,15 +50,10 @@
 /* Part of that which is added to the error of power, which the model knows better. */
 #define DOUBT_POWER	0.4
 /* With fewer than JETWATTD_SURE complete readings and without readings of other workloads or devices,
- * predictions are not trusted for slow modes. A slow mode is then tried only if its reading, at the
- * longest possible time of a minibatch, costs at most PART of jetwattd_share_left(), and takes at
- * most LONG_S seconds or LONGER times as long as a reading of the best mode; or if its expected gain during
- * its own duration exceeds its cost, and it takes at most SLOW_SHARE of the running time of the
- * workload. */
-#define PART		0.5
+ * predictions are not trusted for slow modes. A slow mode is then tried only if jetwattd_is_affordable()
+ * returns 1; or if its expected gain during its own duration exceeds its cost, and it takes at most
+ * SLOW_SHARE of the running time of the workload. */
 #define SLOW_SHARE	0.3
-#define LONG_S		4
-#define LONGER		2
 /* If the gain of no reading exceeds its cost, the next attempt is due at the earliest when the
  * workload's running time has grown by the factor LATER and by LATER_S seconds, but at most by
  * LATER_MOST_S seconds. Choosing a reading takes CPU time: apart from CPU_FREE_S seconds, the attempts use at
@@ -101,39 +87,6 @@ static double run_s(const struct jetwattd_learner *l)
 static double expected_s(const struct jetwattd_learner *l)
 {
 	return fmax(REST_MIN_S, fmax(run_s(l), l->spent->all.ran_s));
-}
-
-/* Return the expected duration of a reading of a mode with time @t_ms, in s. */
-static double reading_s(const struct jetwattd_learner *l, double t_ms)
-{
-	double s = fmin(READING * 1e-3 * t_ms, fmax(WHOLE_S, WHOLE * 1e-3 * t_ms));
-
-	return fmax(fmax(READING_S, l->terms.reading_s), s);
-}
-
-double jetwattd_reading_cost(const struct jetwattd_learner *l, double t_ms, double by)
-{
-	return SWITCH_S + reading_s(l, t_ms) * fmax(0, 1 - by);
-}
-
-/* Return the longest possible time of a minibatch in candidate @i, in ms. */
-static double worst_ms(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best)
-{
-	double part = 1;
-
-	jetwatt_each_knob(k)
-		if (jetwatt_mode_get(&best->mode, k))
-			part = fmin(part, (double)jetwatt_mode_get(&l->known.mode[i], k) / jetwatt_mode_get(&best->mode, k));
-	return best->time_ms / part;
-}
-
-int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best)
-{
-	double worst = best ? worst_ms(l, i, best) : 0;
-
-	return !best ||
-	       (reading_s(l, worst) <= fmax(LONG_S, LONGER * reading_s(l, best->time_ms)) &&
-		jetwattd_reading_cost(l, worst, best->time_ms / worst) <= PART * jetwattd_share_left(l));
 }
 
 /* Find a mode near the limit for which a longer reading is worth its time. @readings: set to the number
@@ -191,10 +144,10 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		}
 		/* A reading whose expected gain during its own duration exceeds its cost is taken
 		 * whatever jetwattd_share_left() is. */
-		pays = by * reading_s(l, p->time_ms) > cost;
+		pays = by * jetwattd_reading_s(l, p->time_ms) > cost;
 		can = sure || jetwattd_is_affordable(l, i, best) ||
-		      (pays && reading_s(l, worst_ms(l, i, best)) <= SLOW_SHARE * l->spent->all.ran_s);
-		lag = jetwattd_lag_when(l, reading_s(l, p->time_ms),
+		      (pays && jetwattd_reading_s(l, jetwattd_worst_ms(l, i, best)) <= SLOW_SHARE * l->spent->all.ran_s);
+		lag = jetwattd_lag_when(l, jetwattd_reading_s(l, p->time_ms),
 					l->best_objective / ratio * exp(hypot(p->time_sd, least)));
 		lag = fmax(lag, jetwattd_lag_when(l, over * OVER_S, safe ? jetwattd_row_objective(l, safe) : INFINITY));
 		if (lag > 0 || !can || (!pays && (by * expected <= cost || cost > left))) {
@@ -260,12 +213,12 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 	if (i < 0)
 		i = jetwattd_pick_unpredicted(l);
 	if (i >= 0) {
-		double worst = worst_ms(l, (size_t)i, best);
+		double worst = jetwattd_worst_ms(l, (size_t)i, best);
 
-		l->again_s = jetwattd_lag_when(l, reading_s(l, worst), l->best_objective * worst / best->time_ms);
+		l->again_s = jetwattd_lag_when(l, jetwattd_reading_s(l, worst), l->best_objective * worst / best->time_ms);
 		return l->again_s > 0 ? -1 : i;
 	}
-	l->again_s = jetwattd_share_when(l, jetwattd_reading_cost(l, LONGER * best->time_ms, 1.0 / LONGER));
+	l->again_s = jetwattd_share_when(l, jetwattd_reading_cost(l, JETWATTD_LONGER * best->time_ms, 1.0 / JETWATTD_LONGER));
 	return -1;
 }
 

@@ -14,6 +14,9 @@
 #define JETWATTD_SURE		9
 /* Value of @exclusions in struct jetwattd_learner from which on a candidate is excluded. */
 #define JETWATTD_EXCLUDED	2
+/* A reading of a mode that may be far slower takes at most this many times as long as a reading of the
+ * best mode (learner_allowance.c, LONG_S). */
+#define JETWATTD_LONGER		2
 
 /* Return: 1 if the time in the row was measured; 0 if the cap ended the reading. */
 static inline int jetwattd_is_complete(const struct jetwatt_row *row)
@@ -50,18 +53,16 @@ static inline double jetwattd_level(const struct jetwattd_learner *l, size_t i, 
 	return jetwattd_span_level(&l->span, &l->known.mode[i], least);
 }
 
-/* learner.c: add news; news beyond JETWATTD_NEWS are dropped. */
+/* learner_news.c: add news; news beyond JETWATTD_NEWS are dropped. */
 void jetwattd_news_add(struct jetwattd_learner *l, const struct jetwattd_news *news);
 /* Add the news that the job has drifted. */
 void jetwattd_learner_drifted(struct jetwattd_learner *l, const struct jetwatt_row *is,
 			      const struct jetwatt_row *was);
 
-/* learner_steps.c: append a row to the rows of the job. @steps: costs of its steps, NULL: none. Return: 0 or
+/* learner_rows.c: append a row to the rows of the job. @steps: costs of its steps, NULL: none. Return: 0 or
  * an exit code; the error has been reported. */
 int jetwattd_row_add(struct jetwattd_learner *l, const struct jetwatt_row *row,
 		     const struct jetwatt_step_costs *steps);
-/* Append the reading of a mode of a server as a row, for the present mix. Return: as jetwattd_row_add(). */
-int jetwattd_steps_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got);
 /* Drop the first @rows rows of the job. */
 void jetwattd_rows_drop(struct jetwattd_learner *l, size_t rows);
 
@@ -78,7 +79,7 @@ static inline double jetwattd_row_objective(const struct jetwattd_learner *l, co
 	return jetwattd_objective_of(l, row->time_ms, row->power_w);
 }
 
-/* learner_rows.c: return the row of the best mode measured to be within the limit, NULL: no
+/* Return the row of the best mode measured to be within the limit, NULL: no
  * such row. */
 const struct jetwatt_row *jetwattd_best(const struct jetwattd_learner *l);
 /* Return: 1 if the mode of a row is within the limit by a sufficient margin for its error. */
@@ -124,16 +125,6 @@ long jetwattd_raise_one_knob(const struct jetwattd_learner *l, const struct jetw
  * 1 if the mode's power is near the limit, so that it needs a longer reading, else to 0. Return:
  * index of the mode; -1: no reading is worth its cost, or allowed by the limits, now. */
 long jetwattd_pick(struct jetwattd_learner *l, int *exact);
-/* Check how slow candidate @i can be at worst: the time of a minibatch is assumed to grow at most
- * by the largest factor by which a knob is lower than in @best. Return: 1 if a reading of the
- * candidate is affordable or @best is NULL; 0 if it may take too long or cost too much. */
-int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
-
-/* Return the time, in s, that a reading of a mode with minibatches of @t_ms costs, compared with the
- * best mode; lost energy counts as the time in which the best mode uses it. @by: the best mode's
- * objective divided by the mode's. */
-double jetwattd_reading_cost(const struct jetwattd_learner *l, double t_ms, double by);
-
 /* learner_drift.c: test whether the reading of mode @l->trying, which has just been measured,
  * suggests that the job has drifted since the earlier readings. Return: 1: a check is needed, and
  * @l->check describes it; 0: no check is needed, or there is no other mode to check. */
@@ -177,5 +168,17 @@ void jetwattd_allowance_tried(struct jetwattd_learner *l, enum jetwattd_outcome 
 /* Add time, energy and cost of a step that has ended with outcome @out to the cost of learning and
  * to the allowance. @tried_s: as in struct jetwattd_result. */
 void jetwattd_allowance_spend(struct jetwattd_learner *l, enum jetwattd_outcome out, double tried_s);
+/* Return the expected duration of a reading of a mode with minibatches of @t_ms, in s. */
+double jetwattd_reading_s(const struct jetwattd_learner *l, double t_ms);
+/* Return the time, in s, that a reading of a mode with minibatches of @t_ms costs, compared with the
+ * best mode; lost energy counts as the time in which the best mode uses it. @by: the best mode's
+ * objective divided by the mode's. */
+double jetwattd_reading_cost(const struct jetwattd_learner *l, double t_ms, double by);
+/* Return the longest possible time of a minibatch in candidate @i, in ms. */
+double jetwattd_worst_ms(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
+/* Check how slow candidate @i can be at worst: the time of a minibatch is assumed to grow at most
+ * by the largest factor by which a knob is lower than in @best. Return: 1 if a reading of the
+ * candidate is affordable or @best is NULL; 0 if it may take too long or cost too much. */
+int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
 
 #endif

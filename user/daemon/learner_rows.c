@@ -4,6 +4,7 @@
 #include "daemon/learner_inside.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Time of a minibatch that is assumed while there is no row, in ms. */
@@ -19,6 +20,36 @@
 #define READINGS	12
 /* A mode near the power limit is not read again if it is within the limit with a lower probability. */
 #define WITHIN		0.02
+
+int jetwattd_row_add(struct jetwattd_learner *l, const struct jetwatt_row *row,
+		     const struct jetwatt_step_costs *steps)
+{
+	struct jetwattd_steps *s = &l->steps;
+	size_t n = l->known.nr_rows;
+	int err;
+
+	if (n >= s->max_costs) {
+		struct jetwatt_step_costs *cost = reallocarray(s->cost, 2 * n + 1, sizeof(*cost));
+
+		if (!cost)
+			return jetwatt_tuner_no_memory();
+		s->cost = cost;
+		s->max_costs = 2 * n + 1;
+	}
+	err = jetwatt_tuner_add(&l->known, row);
+	if (!err)
+		s->cost[n] = steps ? *steps : (struct jetwatt_step_costs){ .span_ns = 0 };
+	return err;
+}
+
+void jetwattd_rows_drop(struct jetwattd_learner *l, size_t rows)
+{
+	struct jetwatt_tuner *k = &l->known;
+
+	k->nr_rows -= rows;
+	memmove(k->row, k->row + rows, k->nr_rows * sizeof(*k->row));
+	memmove(l->steps.cost, l->steps.cost + rows, k->nr_rows * sizeof(*l->steps.cost));
+}
 
 size_t jetwattd_complete_rows(const struct jetwattd_learner *l)
 {

@@ -6,7 +6,6 @@
  */
 #include "daemon/learner_inside.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The present mix is that of the latest windows which together last at least this time: a server with one
@@ -19,36 +18,6 @@
 #define MOVED		0.1
 /* A reading that took this many times as long as the reading of the row replaces it. */
 #define LONGER		1.4
-
-int jetwattd_row_add(struct jetwattd_learner *l, const struct jetwatt_row *row,
-		     const struct jetwatt_step_costs *steps)
-{
-	struct jetwattd_steps *s = &l->steps;
-	size_t n = l->known.nr_rows;
-	int err;
-
-	if (n >= s->max_costs) {
-		struct jetwatt_step_costs *cost = reallocarray(s->cost, 2 * n + 1, sizeof(*cost));
-
-		if (!cost)
-			return jetwatt_tuner_no_memory();
-		s->cost = cost;
-		s->max_costs = 2 * n + 1;
-	}
-	err = jetwatt_tuner_add(&l->known, row);
-	if (!err)
-		s->cost[n] = steps ? *steps : (struct jetwatt_step_costs){ .span_ns = 0 };
-	return err;
-}
-
-void jetwattd_rows_drop(struct jetwattd_learner *l, size_t rows)
-{
-	struct jetwatt_tuner *k = &l->known;
-
-	k->nr_rows -= rows;
-	memmove(k->row, k->row + rows, k->nr_rows * sizeof(*k->row));
-	memmove(l->steps.cost, l->steps.cost + rows, k->nr_rows * sizeof(*l->steps.cost));
-}
 
 /* Compute the mix of @n windows per decode step. Return: 0; -ENODATA: there is no decode step. */
 static int mix_of(const struct jetwatt_step_costs *window, size_t n, struct jetwatt_token_mix *mix)
@@ -179,7 +148,8 @@ void jetwattd_learner_window(struct jetwattd_learner *l, const struct jetwatt_st
 	find_misses(l);
 }
 
-int jetwattd_steps_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got)
+/* Append the reading of a mode of a server as a row, for the present mix. Return: as jetwattd_row_add(). */
+static int add_steps(struct jetwattd_learner *l, const struct jetwattd_reading *got)
 {
 	struct jetwatt_row row = got->m.row;
 	int err;
@@ -190,6 +160,13 @@ int jetwattd_steps_reading(struct jetwattd_learner *l, const struct jetwattd_rea
 	if (!err)
 		find_misses(l);
 	return err;
+}
+
+int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got)
+{
+	jetwattd_news_add(l, &(struct jetwattd_news){ .what = JETWATTD_STORE, .reading = *got });
+	return got->steps.kind[JETWATT_DECODE].used ? add_steps(l, got) :
+						      jetwattd_row_add(l, &got->m.row, NULL);
 }
 
 int jetwattd_learner_refine(struct jetwattd_learner *l, const struct jetwattd_reading *got)

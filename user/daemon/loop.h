@@ -244,15 +244,16 @@ int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode);
  * the outcome is JETWATTD_OVER, as in struct jetwattd_result. Return: the outcome. */
 enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				   const struct jetwatt_measure_limits *limits, double *tried_s);
-/* Add a reading to the learner and, except of a server, to the database. Return: 0 or an exit code; the
- * error has been reported. */
-int jetwattd_store_reading(struct jetwattd_run *r, const struct jetwattd_reading *got);
-/* Pass the learner's news to the database, the counters and the log. */
-void jetwattd_handle_news(struct jetwattd_run *r);
 /* Return the row of the best mode measured to be within the limit of the cap, NULL if there is none; the
  * pointer is valid until the learner changes. The function also sets the mode to which the cap may step
  * down. */
 const struct jetwatt_row *jetwattd_best_mode(struct jetwattd_run *r);
+
+/* news.c: add a reading to the learner and, except of a server, to the database. Return: 0 or an exit code; the
+ * error has been reported. */
+int jetwattd_store_reading(struct jetwattd_run *r, const struct jetwattd_reading *got);
+/* Pass the learner's news to the database, the counters and the log. */
+void jetwattd_handle_news(struct jetwattd_run *r);
 /* Exclude a mode that was over the budget, as jetwattd_learner_over(), and store its reading in the database. */
 void jetwattd_exclude_mode(struct jetwattd_run *r, const struct jetwattd_reading *got);
 

@@ -11,7 +11,7 @@
 #include "daemon/terms.h"
 #include "util/clock.h"
 
-/* Limits of a quick reading, the usual one. The constants READING_S and READING of learner_gain.c
+/* Limits of a quick reading, the usual one. The constants READING_S and READING of learner_allowance.c
  * are the expected duration of a quick reading. */
 static const struct jetwatt_measure_limits quick = {
 	.batches = 4, .seconds = 0.6, .target = 0.02, .max_s = 2.5, .idle_s = 30,
