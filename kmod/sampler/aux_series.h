@@ -42,6 +42,8 @@ struct jetwatt_aux {
 struct jetwatt_aux *jetwatt_aux_add(u32 kind, u32 index, const char *label);
 unsigned int jetwatt_aux_count(void);
 struct jetwatt_aux *jetwatt_aux_at(unsigned int i);
+
+/* aux_read.c */
 s32 jetwatt_aux_value(const struct jetwatt_aux *series);
 void jetwatt_aux_read(struct jetwatt_sample *sample, bool all);
 void jetwatt_aux_refresh(void);

@@ -17,7 +17,7 @@
 /*
  * On a Jetson, reading the memory clock or a temperature needs a firmware call that takes up to
  * milliseconds, so the sampler thread must not read them. All functions except jetwatt_slow_exit()
- * run under slow_reads.lock of aux_series.c.
+ * run under slow_reads.lock of aux_read.c.
  */
 
 static const struct of_device_id controllers[] = {
@@ -157,7 +157,7 @@ static void read_zone(struct device_node *zone)
  * jetwatt_slow_read() - read the slow series
  * @temperatures: true to read the temperatures in addition to the other slow series
  *
- * Context: slow_reads.lock of aux_series.c held; sleeps.
+ * Context: slow_reads.lock of aux_read.c held; sleeps.
  */
 void jetwatt_slow_read(bool temperatures)
 {
@@ -185,7 +185,7 @@ void jetwatt_slow_read(bool temperatures)
 /**
  * jetwatt_slow_discover() - add the series of the memory clock if the clock exists
  *
- * Context: slow_reads.lock of aux_series.c held; sleeps.
+ * Context: slow_reads.lock of aux_read.c held; sleeps.
  */
 void jetwatt_slow_discover(void)
 {

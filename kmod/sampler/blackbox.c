@@ -15,9 +15,7 @@
 #include <linux/workqueue.h>
 #include "event.h"
 #include "fault_inject.h"
-#include "sampler/config.h"
 #include "sampler/ring.h"
-#include "sampler/sampler.h"
 
 /*
  * There is one black box. The black box holds the samples of the first event until a client clears
@@ -28,6 +26,23 @@ static struct {
 	struct jetwatt_blackbox info;
 	struct jetwatt_sample *rows;	/* NULL if the black box is empty */
 } blackbox = { .lock = __MUTEX_INITIALIZER(blackbox.lock) };
+
+/* Set by config.c. */
+static u32 window_ms;
+static bool alarms;	/* alarms fill the black box: the sampler runs, and the window is not 0 */
+
+/**
+ * jetwatt_blackbox_configure() - set the window, and whether alarms fill the black box
+ * @ms: length of the window in milliseconds; 0: alarms do not fill the black box
+ * @running: false if the sampler is parked; alarms then do not fill the black box either
+ *
+ * Context: any; callers must exclude each other.
+ */
+void jetwatt_blackbox_configure(u32 ms, bool running)
+{
+	WRITE_ONCE(window_ms, ms);
+	WRITE_ONCE(alarms, ms && running);
+}
 
 /*
  * Return: sequence number of the newest sample before number @last that is older than @from_ns. If
@@ -86,7 +101,7 @@ static int copy_samples(u64 first, u64 last, struct jetwatt_sample *to)
  * @index: see struct jetwatt_blackbox
  * @time_ns: time of the event, CLOCK_MONOTONIC
  *
- * Copies the samples from the configured window (jetwatt_config_box_ms()) before @time_ns, and all
+ * Copies the samples from the configured window before @time_ns, and all
  * samples from @time_ns until now, as far as the ring holds them.
  *
  * Context: takes blackbox.lock; sleeps. Return: 0; -EBUSY if the black box is not empty; -ENODATA
@@ -94,7 +109,7 @@ static int copy_samples(u64 first, u64 last, struct jetwatt_sample *to)
  */
 int jetwatt_blackbox_freeze(u32 cause, u32 index, u64 time_ns)
 {
-	u64 window = (u64)jetwatt_config_box_ms() * NSEC_PER_MSEC, first, last;
+	u64 window = (u64)READ_ONCE(window_ms) * NSEC_PER_MSEC, first, last;
 	struct jetwatt_sample *to;
 	int err = 0, n;
 
@@ -170,7 +185,7 @@ static DECLARE_WORK(alarm_work, freeze_on_alarm);
  */
 void jetwatt_blackbox_alarm(u32 cause, u32 index)
 {
-	if (!jetwatt_config_box_ms() || !jetwatt_sampler_hz())
+	if (!READ_ONCE(alarms))
 		return;
 	spin_lock(&alarm.lock);
 	if (!alarm.pending) {

@@ -26,6 +26,7 @@ struct jetwatt_blackbox {
 	u32 missed;
 };
 
+void jetwatt_blackbox_configure(u32 ms, bool running);
 void jetwatt_blackbox_alarm(u32 cause, u32 index);
 int jetwatt_blackbox_freeze(u32 cause, u32 index, u64 time_ns);
 int jetwatt_blackbox_clear(void);

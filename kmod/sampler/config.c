@@ -13,6 +13,7 @@
 #include <linux/workqueue.h>
 #include "event.h"
 #include "sampler/aux_series.h"
+#include "sampler/blackbox.h"
 #include "sampler/bus_speed.h"
 #include "sampler/sampler.h"
 #include "sensors/chip.h"
@@ -85,8 +86,11 @@ static bool sampler_wanted(void)
 static void update_sampler(const struct jetwatt_limit *limit)
 {
 	bool run = sampler_wanted();
+	u32 hz = run ? wanted_hz(limit) : 0;
 
-	apply_rate(run ? wanted_hz(limit) : 0);
+	/* First, so that an alarm of the first tick fills the black box. */
+	jetwatt_blackbox_configure(config.set.box_ms, hz);
+	apply_rate(hz);
 	if (run)
 		queue_delayed_work(system_freezable_wq, &adapt_work, HZ);
 }

@@ -95,4 +95,7 @@ static inline struct jetwatt_sensor_rail *jetwatt_rail_at(unsigned int i)
 	return &jetwatt_board.rails[i];
 }
 
+struct jetwatt_sensor_chip *jetwatt_chip_next(void);
+void jetwatt_chip_publish(const struct jetwatt_sensor_chip *chip);
+
 #endif

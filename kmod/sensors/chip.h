@@ -173,8 +173,6 @@ static inline struct jetwatt_reg jetwatt_chip_config_reg(const struct jetwatt_se
 	};
 }
 
-struct jetwatt_sensor_chip *jetwatt_chip_next(void);
-void jetwatt_chip_publish(const struct jetwatt_sensor_chip *chip);
 void jetwatt_chip_configured(struct jetwatt_sensor_chip *chip, unsigned int n, u16 value);
 struct jetwatt_conversion jetwatt_chip_conversion(const struct jetwatt_sensor_chip *chip);
 u32 jetwatt_chip_refresh_mhz(const struct jetwatt_sensor_chip *chip);

@@ -117,7 +117,7 @@ int jetwatt_board_check_mode(const struct jetwatt_board *b, const struct jetwatt
 static void keep_offline_policies(const struct jetwatt_board *b, struct jetwatt_board_state *target)
 {
 	for (int p = 0; p < b->policies; p++)
-		if (!jetwatt_cores_use(b, target, p) && !jetwatt_cores_use(b, &b->saved, p) &&
+		if (!jetwatt_cpu_policy_used(b, target, p) && !jetwatt_cpu_policy_used(b, &b->saved, p) &&
 		    b->saved.policy[p].known)
 			target->policy[p] = b->saved.policy[p];
 }

@@ -67,15 +67,6 @@ static int cores_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 	return 0;
 }
 
-bool jetwatt_cores_use(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
-		       int policy)
-{
-	for (int i = 0; i < b->cpus; i++)
-		if (b->cpu[i].policy == policy && s->online[i])
-			return true;
-	return false;
-}
-
 static int cores_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,
 		      struct jetwatt_error_text *err)
 {

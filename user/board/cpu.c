@@ -36,6 +36,15 @@ static void cpu_policy_members(struct jetwatt_board *b, int policy)
 	}
 }
 
+bool jetwatt_cpu_policy_used(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
+		       int policy)
+{
+	for (int i = 0; i < b->cpus; i++)
+		if (b->cpu[i].policy == policy && s->online[i])
+			return true;
+	return false;
+}
+
 /**
  * jetwatt_cpu_policies() - find cpufreq policies that are not known yet, and the policy of each CPU
  *
@@ -189,12 +198,12 @@ static int cpu_read(struct jetwatt_board *b, enum jetwatt_knob k,
 		/* A policy without files although a CPU of it is online: the kernel removes a
 		 * policy whose driver fails while the CPU comes online (cpufreq_online() in
 		 * drivers/cpufreq/cpufreq.c). cpu_same() reports it. */
-		if (rc && rc != -ENOENT && jetwatt_cores_use(b, s, p))
+		if (rc && rc != -ENOENT && jetwatt_cpu_policy_used(b, s, p))
 			return jetwatt_error_sys(err, rc, "cannot read the clock of CPU policy %u",
 						 b->policy[p]);
 		/* A policy without an online CPU is not in use and can't be written. The files
 		 * of such a policy may still exist, so do not rely on them. */
-		if (!jetwatt_cores_use(b, s, p))
+		if (!jetwatt_cpu_policy_used(b, s, p))
 			s->policy[p] = (struct jetwatt_knob_range){ 0 };
 	}
 	return 0;
@@ -253,7 +262,7 @@ static bool cpu_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
 	for (int i = 0; i < p->b->policies; i++) {
 		/* Write a policy before its last CPU goes offline, because it can't be written
 		 * after that. */
-		bool last = !jetwatt_cores_use(p->b, p->target, i);
+		bool last = !jetwatt_cpu_policy_used(p->b, p->target, i);
 
 		if ((last || cpu_wanted_range(p, i)->max < p->now.policy[i].max) &&
 		    !cpu_write_policy(p, i))
@@ -306,7 +315,7 @@ static bool cpu_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
 	(void)k;
 	for (int i = 0; i < p->b->policies; i++)
-		if (jetwatt_cores_use(p->b, p->target, i) && !cpu_write_policy(p, i))
+		if (jetwatt_cpu_policy_used(p->b, p->target, i) && !cpu_write_policy(p, i))
 			return false;
 	return true;
 }
@@ -315,7 +324,7 @@ bool jetwatt_cpu_policy_lost(const struct jetwatt_board *b, const struct jetwatt
 			     int policy)
 {
 	return jetwatt_lack_not(b, JETWATT_KNOB_CPU) && !s->policy[policy].known &&
-	       jetwatt_cores_use(b, s, policy);
+	       jetwatt_cpu_policy_used(b, s, policy);
 }
 
 static int cpu_report_lost(struct jetwatt_error_text *err, const char *policy)

@@ -352,16 +352,16 @@ const char *jetwatt_devfreq_load(struct jetwatt_board *b, enum jetwatt_knob k, c
 bool jetwatt_devfreq_preset(const char *path, const char * const *parts,
 			    struct jetwatt_preset_line *l);
 
-/* cores.c: check whether a state has a CPU of a policy online; @policy: index in
+/* cpu.c: check whether a state has a CPU of a policy online; @policy: index in
  * jetwatt_board::policy, also in the next function */
-bool jetwatt_cores_use(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
+bool jetwatt_cpu_policy_used(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
 		       int policy);
-/* cpu.c: check whether a state has a CPU of the policy online, but the policy has no files, because
+/* Check whether a state has a CPU of the policy online, but the policy has no files, because
  * its driver failed when the CPU came online */
 bool jetwatt_cpu_policy_lost(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
 			     int policy);
 
-/* cpu.c: find cpufreq policies that have appeared */
+/* Find cpufreq policies that have appeared */
 void jetwatt_cpu_policies(struct jetwatt_board *b);
 /* After cores.c has brought CPUs online, save the clocks of policies that have appeared, and lower
  * the clocks that are above the target. Return: true if the switch is to go on. */

@@ -411,25 +411,3 @@ int jetwatt_period_estimate(struct jetwatt_batch_wait *b, size_t n, enum jetwatt
 	free(v);
 	return rc;
 }
-
-/**
- * jetwatt_period_find() - label all waits of one job
- * @b: the waits in order; the gap of the first one is ignored
- * @n: number of waits
- * @r: receives what was found
- *
- * Return: 0; -ENOMEM.
- */
-int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r)
-{
-	int rc = jetwatt_period_estimate(b, n, JETWATT_PERIOD_BY_ANY, r);
-
-	r->steps.limit = 0;
-	if (rc)
-		return rc;
-	jetwatt_even_out(b, n, (size_t)r->k);
-	rc = jetwatt_refine(b, n, r);
-	if (rc || r->single || !r->launches)
-		return rc;
-	return jetwatt_pauses_label(b, n, r);
-}

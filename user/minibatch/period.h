@@ -247,8 +247,10 @@ int jetwatt_refine_more(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_p
 enum jetwatt_period_by { JETWATT_PERIOD_BY_ANY, JETWATT_PERIOD_BY_PEAKS };
 int jetwatt_period_estimate(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_period_by by,
 			    struct jetwatt_period *r);
-int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
 bool jetwatt_period_calls(const struct jetwatt_batch_wait *b, size_t n);
+
+/* period_find.c: label all waits of one job. See the definition. */
+int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
 
 /* shift.c: move the peaks of a series to the first wait of each minibatch. See the definitions. */
 /* minimum height of a peak in the lengths of waits (log) */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hyper-parameters of a response surface by maximum marginal likelihood, outlier weights, and the
+ * Fit of a response surface: hyper-parameters by maximum marginal likelihood, outlier weights, and the
  * calibration factor of the predictive variance.
  */
 #include "model/surface.h"
@@ -261,7 +261,9 @@ static double tune_unexplained(const struct jetwatt_surface *s, const double *e2
 	return var > 0 ? left / var : 1;
 }
 
-int jetwatt_surface_fit_hyperparams(struct jetwatt_surface *s)
+/* Fit the hyper-parameters, the outlier weights and the calibration factor, and with them all other
+ * computed fields. Return: 0, -ENOMEM, -EDOM. */
+static int fit_hyperparams(struct jetwatt_surface *s)
 {
 	double *e2 = calloc(2 * s->n, sizeof(*e2)), *var = e2 + s->n, first = 0;
 	int err = e2 ? 0 : -ENOMEM;
@@ -287,5 +289,33 @@ int jetwatt_surface_fit_hyperparams(struct jetwatt_surface *s)
 	if (!err)
 		s->calibration = tune_calibrate(s, e2, var);
 	free(e2);
+	return err;
+}
+
+int jetwatt_surface_fit(struct jetwatt_surface **out, const struct jetwatt_form *form,
+			const struct jetwatt_features *x, const double *y, const double *sd, size_t n,
+			const struct jetwatt_param_prior *prior)
+{
+	struct jetwatt_surface *s = jetwatt_surface_new(form, n);
+	int err;
+
+	*out = NULL;
+	if (!s)
+		return -ENOMEM;
+	memcpy(s->x, x, n * sizeof(*x));
+	memcpy(s->y, y, n * sizeof(*y));
+	memcpy(s->sd, sd, n * sizeof(*sd));
+	for (size_t i = 0; i < n; i++)
+		s->outlier_weight[i] = 1;
+	if (prior)
+		s->prior = *prior;
+	else
+		jetwatt_surface_default_prior(form, &s->prior);
+	memcpy(s->theta, s->prior.mu, sizeof(s->theta));
+	err = fit_hyperparams(s);
+	if (err)
+		jetwatt_surface_free(s);
+	else
+		*out = s;
 	return err;
 }

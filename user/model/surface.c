@@ -196,34 +196,6 @@ int jetwatt_surface_restore(struct jetwatt_surface *s)
 	return err ? err : jetwatt_surface_optimize(s, 0, INFINITY, &cost);
 }
 
-int jetwatt_surface_fit(struct jetwatt_surface **out, const struct jetwatt_form *form,
-			const struct jetwatt_features *x, const double *y, const double *sd, size_t n,
-			const struct jetwatt_param_prior *prior)
-{
-	struct jetwatt_surface *s = jetwatt_surface_new(form, n);
-	int err;
-
-	*out = NULL;
-	if (!s)
-		return -ENOMEM;
-	memcpy(s->x, x, n * sizeof(*x));
-	memcpy(s->y, y, n * sizeof(*y));
-	memcpy(s->sd, sd, n * sizeof(*sd));
-	for (size_t i = 0; i < n; i++)
-		s->outlier_weight[i] = 1;
-	if (prior)
-		s->prior = *prior;
-	else
-		jetwatt_surface_default_prior(form, &s->prior);
-	memcpy(s->theta, s->prior.mu, sizeof(s->theta));
-	err = jetwatt_surface_fit_hyperparams(s);
-	if (err)
-		jetwatt_surface_free(s);
-	else
-		*out = s;
-	return err;
-}
-
 void jetwatt_surface_free(struct jetwatt_surface *s)
 {
 	if (!s)

@@ -138,10 +138,5 @@ int jetwatt_surface_factor(struct jetwatt_surface *s);
  * Return: 0; -EDOM if the Hessian is not positive definite.
  */
 int jetwatt_surface_optimize(struct jetwatt_surface *s, int steps, double hopeless, double *cost);
-/*
- * Fit the hyper-parameters, the outlier weights and the calibration factor of @s, and with them all
- * other computed fields. Return: 0, -ENOMEM, -EDOM.
- */
-int jetwatt_surface_fit_hyperparams(struct jetwatt_surface *s);
 
 #endif
