@@ -54,7 +54,7 @@ static void facts_fill(struct facts *f, const json_t *r)
 	     number(r, "optimum", "time_ms"), number(r, "optimum", "power_w"));
 	fact(f, "best mode within 98 % of the budget, outliers excluded", "%.2f ms, %.2f W",
 	     number(r, "optimum_clean", "time_ms"), number(r, "optimum_clean", "power_w"));
-	fact(f, "excess time of the chosen mode over the best mode", "%+.2f %%", number(r, NULL, "time_penalty_pct"), 0);
+	fact(f, "excess time of the chosen mode over this mode", "%+.2f %%", number(r, NULL, "time_penalty_pct"), 0);
 	fact(f, "error of the measured energy of the run", "%+.2f %%",
 	     number(r, NULL, "energy_error_pct"), 0);
 }

@@ -41,7 +41,7 @@ TEST_F(board, helper)
 }
 
 /* The job and the helper thread of libcuda both wait: the waits of the helper thread are
- * recorded, but the library does not report them. */
+ * recorded, but libjetwatt does not report them. */
 TEST_F(board, helper_beside)
 {
 	struct jetwatt_probe_opts opts = { .backends = JETWATT_BACKEND_MODULE };

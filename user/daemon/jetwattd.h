@@ -208,8 +208,8 @@ void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt
  * Any thread may call this function, but must not hold jetwattd's lock. */
 void jetwattd_blind(struct jetwattd *d);
 
-/* usable.c: find the predictor that the policy names. @by: the predictor, NULL: the default
- * predictor. Return: 0 or an exit code; the error has been reported. */
+/* usable.c: find the predictor that the policy names, and check that jetwattd can use it. @by: the
+ * predictor, NULL: the default predictor. Return: 0 or an exit code; the error has been reported. */
 struct jetwatt_predictor;
 int jetwattd_method(const struct jetwattd_policy *p, const struct jetwatt_predictor **by);
 

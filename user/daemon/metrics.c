@@ -130,7 +130,7 @@ static void metrics_counts(const struct jetwatt_metrics *m, const struct jetwatt
 				"Time that measurements chosen by the model save until the jobs end, by the measured times",
 				c->learning.saved_s);
 	jetwatt_metrics_counter(m, "jetwatt_cap_steps", NULL,
-				"Cap events: power exceeded the budget or the cap", now->cap.cap_events);
+				"Cap events: power near or above the budget, or above the cap", now->cap.cap_events);
 	jetwatt_metrics_counter(m, "jetwatt_cap_floors", NULL,
 				"Cap events in the lowest mode", now->cap.cap_floor_hits);
 	jetwatt_metrics_counter(m, "jetwatt_drifts", NULL,

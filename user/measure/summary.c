@@ -189,7 +189,7 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 	if (s->used)
 		batch_lines(s, f, a);
 	else
-		fprintf(f, w->waits ? " %llu waits for the GPU, no minibatches found\n" :
+		fprintf(f, w->waits ? " %llu waits for the GPU, no minibatches used\n" :
 			" no waits for the GPU detected\n", (unsigned long long)w->waits);
 	fprintf(f, "\n");
 	rail_lines(s, f);

@@ -15,7 +15,7 @@
  * @m: model fitted to at most 128 rows of the other devices, evenly spread; its transferred rows
  *	are all measurements (the geometric mean of each mode), because a fitted model smooths out
  *	what is peculiar to a mode; none if the rows have several minibatch sizes. NULL: other
- *	devices have no rows
+ *	devices have no rows, or too few
  * @row: predictions of the model @m for the modes of at most 128 evenly spread rows
  * @n: number of entries of @row
  */

@@ -24,16 +24,16 @@ struct refusal {
 
 static const struct refusal refusals[] = {
 	{ SQLITE_NOTADB, -EBADMSG, "the file is not an SQLite database",
-	  "use another file (--db or JETWATT_DB), or move this file away" },
+	  JETWATT_DB_OTHER ", or move this file away" },
 	{ SQLITE_CORRUPT, -EBADMSG, "the database is damaged",
 	  "move the file away; sqlite3 FILE .recover extracts what can be read" },
 	{ SQLITE_FULL, -ENOSPC, "no space left on the file system",
-	  "free some space, or use another file (--db or JETWATT_DB)" },
+	  "free some space, or " JETWATT_DB_OTHER },
 	{ SQLITE_BUSY, -EBUSY, "another process has been writing to the database for 10 s",
 	  "wait for that process to end; lsof FILE shows it" },
 	{ SQLITE_READONLY, -EROFS, "no write access to the file",
-	  "run as root, or use another file (--db or JETWATT_DB)" },
-	{ SQLITE_PERM, -EPERM, "no permission", "run as root, or use another file (--db or JETWATT_DB)" },
+	  "run as root, or " JETWATT_DB_OTHER },
+	{ SQLITE_PERM, -EPERM, "no permission", "run as root, or " JETWATT_DB_OTHER },
 	{ SQLITE_NOMEM, -ENOMEM, "out of memory", "" },
 	{ SQLITE_TOOBIG, -EINVAL, "a text is too long", "" },
 };
@@ -45,7 +45,7 @@ static void set_owner_fix(const struct jetwatt_db_owner *o, struct jetwatt_error
 	if (o->uid)
 		snprintf(err->fix, sizeof(err->fix),
 			 "root opens it as the user %s, who owns a directory in its path: "
-			 "chown -R %s its directory, or use another file (--db or JETWATT_DB)",
+			 "chown -R %s its directory, or use another file",
 			 o->name, o->name);
 }
 
@@ -55,11 +55,11 @@ static int refused_by_errno(int code, const struct jetwatt_db_owner *o,
 	snprintf(err->why, sizeof(err->why), "%s", strerror(code));
 	if (code == ENOSPC || code == EDQUOT || code == EFBIG)
 		snprintf(err->fix, sizeof(err->fix),
-			 "free some space, or use another file (--db or JETWATT_DB)");
+			 "free some space, or " JETWATT_DB_OTHER);
 	else if (code == EACCES || code == EPERM || code == EROFS)
-		snprintf(err->fix, sizeof(err->fix), "run as root, or use another file (--db or JETWATT_DB)");
+		snprintf(err->fix, sizeof(err->fix), "run as root, or " JETWATT_DB_OTHER);
 	else
-		snprintf(err->fix, sizeof(err->fix), "use another file (--db or JETWATT_DB)");
+		snprintf(err->fix, sizeof(err->fix), JETWATT_DB_OTHER);
 	if (code == EACCES || code == EPERM)
 		set_owner_fix(o, err);
 	return code == EACCES ? -EPERM : -code;
@@ -142,7 +142,7 @@ static int become_owner(const struct jetwatt_db_owner *o, struct jetwatt_db_righ
 		snprintf(err->why, sizeof(err->why), "root may not take on the rights of the user %s (%s)", o->name,
 			 strerror(-rc));
 		snprintf(err->fix, sizeof(err->fix), "grant CAP_SETUID and CAP_SETGID, or run as the user %s, "
-			 "or use another file (--db or JETWATT_DB)", o->name);
+			 "or " JETWATT_DB_OTHER, o->name);
 	}
 	return rc;
 }

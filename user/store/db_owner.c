@@ -41,7 +41,7 @@ static int refuse_shared_dir(const struct path_walk *w, struct jetwatt_error_tex
 	snprintf(err->why, sizeof(err->why), "other users may write the directory %.180s, and could have root "
 		 "delete files", *w->dir ? w->dir : "/");
 	snprintf(err->fix, sizeof(err->fix),
-		 "use a file (--db or JETWATT_DB) in a directory that only one user may write");
+		 "use a file (--db, JETWATT_DB or the setting db) in a directory that only one user may write");
 	return -EPERM;
 }
 

@@ -10,6 +10,8 @@
 
 #include "store/db.h"
 
+/* The advice to use another file, for the fix in a message. */
+#define JETWATT_DB_OTHER	"use another file (--db, JETWATT_DB or the setting db)"
 /* Maximum number of supplementary groups of the calling process. */
 #define JETWATT_DB_GROUPS	64
 

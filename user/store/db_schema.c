@@ -106,13 +106,13 @@ static int check_schema(struct jetwatt_db *db, const struct schema_state *is, bo
 {
 	if (is->application != APPLICATION && (is->application || is->version || is->tables)) {
 		snprintf(err->why, sizeof(err->why), "the file is the database of another program");
-		return refuse_schema(db, -EBADMSG, "use another file (--db or JETWATT_DB)", err);
+		return refuse_schema(db, -EBADMSG, JETWATT_DB_OTHER, err);
 	}
 	if (is->version > JETWATT_DB_VERSION) {
 		snprintf(err->why, sizeof(err->why),
 			 "the schema has version %d, this jetwatt supports up to %d", is->version,
 			 JETWATT_DB_VERSION);
-		return refuse_schema(db, -EPROTO, "update jetwatt, or use another file (--db or JETWATT_DB)",
+		return refuse_schema(db, -EPROTO, "update jetwatt, or " JETWATT_DB_OTHER,
 				     err);
 	}
 	if (is->version < JETWATT_DB_VERSION && !write) {

@@ -287,8 +287,8 @@ int jetwatt_profile_store_prior(struct jetwatt_profile_store *k, struct jetwatt_
 	return n < 0 ? -1 - jetwatt_profile_store_error(n, &e) : n;
 }
 
-/* Return: 1 if both workloads were measured on the same kind of board, rails and settings, else
- * 0. */
+/* Return: 1 if both workloads were measured on the same kind of board, with the same software
+ * release, rails and settings, else 0. */
 static int store_same_board(const struct jetwatt_workload *a, const struct jetwatt_workload *b)
 {
 	return !strcmp(a->board, b->board) && !strcmp(a->release, b->release) &&

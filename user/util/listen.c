@@ -83,7 +83,7 @@ static int set_socket_access(struct jetwattd_listener *l, const char *path, gid_
 
 	if (fd < 0)
 		return -errno;
-	/* A second link would be the socket of another jetwatt process under this name. */
+	/* If there are two links, a user has linked the socket of another jetwatt process to this name. */
 	if (fstat(fd, &st) || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1) {
 		close(fd);
 		return -EEXIST;

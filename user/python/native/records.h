@@ -19,7 +19,7 @@ struct array {
  *	process has ended
  * @join: puts samples and waits in order of time
  * @track: finds the bounds of a running job
- * @rail, @total: rails, and the indices of those in the total
+ * @rail: the rails; @total: indices in @rail of the rails in the total
  * @power: samples of the present step; @found: its minibatches
  * @last: the last sample, valid if @any; @uj: energy from the first sample to the last one, uJ
  * @wait, @at_wait: waits and marks, and the energy from the first sample to the end of each, uJ; the first
