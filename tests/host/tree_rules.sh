@@ -7,14 +7,15 @@ command -v git > /dev/null || { echo "1..0 # SKIP no git here"; exit 4; }
 d=$PWD/build/host/tree_rules.d
 rm -rf "$d"
 . tests/host/check.inc
-echo 1..30
+echo 1..33
 
 # tree NAME: create a checkout without violations
 tree()
 {
 	t=$d/$1
-	mkdir -p "$t"/{tests/{host,cmd},user/dist}
-	cp tests/host/tree.sh "$t/tests/host/"
+	mkdir -p "$t"/{doc,tests/{host,cmd},user/dist}
+	printf '## %s\n' Circles Changes > "$t/doc/architecture.md"
+	cp tests/host/{tree.sh,circles.py} "$t/tests/host/"
 	cp tests/cmd/as_jetwatt.c "$t/tests/cmd/"
 	cp user/dist/*.service "$t/user/dist/"
 	put cmd/verbs.h ''
@@ -125,6 +126,16 @@ tree kmod-stray; put ../kmod/chip.c ''
 refused "a source of the module outside its directories" "$module" "kmod/chip.c"
 tree kmod-long; put ../kmod/sampler/ring.c "$(seq -f '/* %g */' 450)"
 refused "a source of the module of 451 lines" "$module" "kmod/sampler/ring.c: more than 450"
+circle="call each other in a circle"
+call() { printf '%s\n' "int jetwatt_$1(void)" '{' "	return jetwatt_$2();" '}'; }
+tree circle; put plan/a.c "$(call a b)"; put plan/b.c "$(call b a)"
+refused "two files that call each other" "$circle" "not in the list: user/plan: a.c b.c"
+tree circle-gone; sed -i '1a | `user/plan` | a.c b.c | Why. |' "$t/doc/architecture.md"
+refused "a circle in the list that is none any more" "$circle" "no circle any more: user/plan: a.c b.c"
+tree circle-listed; put plan/a.c "$(call a b)"; put plan/b.c '/* jetwatt_a() */' "$(call b c)"; put plan/c/c.c "$(call c a)"
+sed -i '1a | `user/plan` | a.c b.c c/c.c | Why. |' "$t/doc/architecture.md"
+check_tree
+check "a circle in the list is allowed" "[ $status = 0 ] && [ -z \"\$found\" ]"
 tree fit; put tune/tuner.c "$(seq -f '/* %g */' 449)"; for i in $(seq 39); do put "tune/t$i.c" ''; done
 check_tree
 check "450 lines and 40 sources are allowed" "[ $status = 0 ] && [ -z \"\$found\" ]"

@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CHECKOUT = os.path.join(HERE, "../../..")
 # Below this directory, relative to HERE, are the files of the checkout that are compiled.
 TREE = "build/tree" if os.path.exists(os.path.join(CHECKOUT, "include/jetwatt.h")) else "."
-OWN = ("stream.c", "live.c", "trace.c")
+OWN = ("stream.c", "collect.c", "live.c", "trace.c")
 PATTERNS = ("include/jetwatt.h", "include/uapi/linux/jetwatt.h", "user/python/native/*.h",
             "user/minibatch/*.[ch]", "user/energy/energy.h", "user/energy/integrate.c")
 

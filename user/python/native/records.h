@@ -54,7 +54,7 @@ struct jetwatt_stream {
 	const char *why;
 };
 
-/* Return: a new stream without sources; NULL: out of memory. */
+/* collect.c: return a new stream without sources; NULL: out of memory. */
 struct jetwatt_stream *jetwatt_stream_new(void);
 /* Find the rails of the total among the rails. */
 void jetwatt_stream_find_total(struct jetwatt_stream *s);
@@ -65,7 +65,7 @@ void jetwatt_stream_samples(const struct jetwatt_samples *b, void *stream);
 /* Compute the energy of a minibatch, and append the minibatch to @found. */
 void jetwatt_stream_add(struct jetwatt_stream *s, const struct jetwatt_stream_minibatch *m);
 
-/* Collect what has arrived, or the next block. Return: as jetwatt_stream_step(). */
+/* live.c, trace.c: collect what has arrived, or the next block. Return: as jetwatt_stream_step(). */
 int jetwatt_stream_step_live(struct jetwatt_stream *s);
 int jetwatt_stream_step_trace(struct jetwatt_stream *s);
 /* Restore the sampling rate, unless another program has changed it since. */
