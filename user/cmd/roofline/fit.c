@@ -23,26 +23,6 @@ struct measured {
 	long n;
 };
 
-void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg)
-{
-	struct jetwatt_roofline_kernel *k = &r->kernel[r->kernels];
-	const char *rest;
-
-	if (r->kernels == JETWATT_ROOFLINE_KERNELS)
-		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, NULL,
-				       "--kernel can be given at most %d times",
-				       JETWATT_ROOFLINE_KERNELS));
-	rest = jetwatt_roofline_flop_bytes(arg, &k->flop, &k->bytes);
-	if (!rest || *rest != ':' || !rest[1])
-		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
-				       "FLOP:BYTES:FILE.csv, for example 2e9:4e6:k1.csv",
-				       "--kernel: cannot use \"%s\"", arg));
-	k->path = strdup(rest + 1);
-	if (!k->path)
-		exit(jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "--kernel %s", arg));
-	r->kernels++;
-}
-
 static const struct jetwatt_row *find_measured(const struct measured *m,
 					       const struct jetwatt_mode *mode)
 {

@@ -58,7 +58,9 @@ static int roofline_failed(int err)
 				 "cannot analyse the network");
 }
 
-const char *jetwatt_roofline_flop_bytes(const char *arg, double *flop, double *bytes)
+/* Parse FLOP:BYTES at the start of @arg. Return: the text after the number of bytes; NULL:
+ * invalid. */
+static const char *parse_flop_bytes(const char *arg, double *flop, double *bytes)
 {
 	int at = 0;
 
@@ -71,7 +73,7 @@ const char *jetwatt_roofline_flop_bytes(const char *arg, double *flop, double *b
 static void parse_work(struct jetwatt_roofline *r, const char *arg)
 {
 	double flop, bytes;
-	const char *rest = jetwatt_roofline_flop_bytes(arg, &flop, &bytes);
+	const char *rest = parse_flop_bytes(arg, &flop, &bytes);
 
 	if (!rest || *rest)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "FLOP:BYTES, for example 8e10:2e9",
@@ -82,6 +84,26 @@ static void parse_work(struct jetwatt_roofline *r, const char *arg)
 		exit(roofline_failed(-ENOMEM));
 	*r->work = (struct jetwatt_work){ .flop = flop, .bytes = bytes, .times = 1 };
 	r->n = 1;
+}
+
+static void parse_kernel(struct jetwatt_roofline *r, char *arg)
+{
+	struct jetwatt_roofline_kernel *k = &r->kernel[r->kernels];
+	const char *rest;
+
+	if (r->kernels == JETWATT_ROOFLINE_KERNELS)
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, NULL,
+				       "--kernel can be given at most %d times",
+				       JETWATT_ROOFLINE_KERNELS));
+	rest = parse_flop_bytes(arg, &k->flop, &k->bytes);
+	if (!rest || *rest != ':' || !rest[1])
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
+				       "FLOP:BYTES:FILE.csv, for example 2e9:4e6:k1.csv",
+				       "--kernel: cannot use \"%s\"", arg));
+	k->path = strdup(rest + 1);
+	if (!k->path)
+		exit(jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "--kernel %s", arg));
+	r->kernels++;
 }
 
 static void roofline_check_args(const struct jetwatt_roofline *r)
@@ -133,7 +155,7 @@ static error_t roofline_parse(int key, char *arg, struct argp_state *state)
 		r->layers = 1;
 		break;
 	case KERNEL:
-		jetwatt_roofline_kernel(r, arg);
+		parse_kernel(r, arg);
 		break;
 	case WORK:
 		parse_work(r, arg);

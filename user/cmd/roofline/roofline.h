@@ -70,11 +70,6 @@ struct jetwatt_roofline {
 /* Read the network and compute its work. Return: 0, or an exit code after printing the error. */
 int jetwatt_roofline_load(struct jetwatt_roofline *r);
 
-/* Parse FLOP:BYTES at the start of @arg. Return: the text after the number of bytes; NULL:
- * invalid. */
-const char *jetwatt_roofline_flop_bytes(const char *arg, double *flop, double *bytes);
-/* Parse --kernel FLOP:BYTES:FILE.csv. Exit with a usage error if @arg is invalid. */
-void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg);
 /* Measure all kernels in the modes that the corpus lacks, and write the results to the corpus.
  * Return: 0, or an exit code after printing the error. */
 int jetwatt_roofline_measure(struct jetwatt_roofline *r);
