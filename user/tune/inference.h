@@ -78,6 +78,8 @@ const char *jetwatt_inference_limits(const struct jetwatt_slice_query *q, char *
  */
 int jetwatt_inference_infeasible(const struct jetwatt_inference *f, const struct jetwatt_tuner *l,
 				 const double *t, const double *w);
+
+/* inference_print.c */
 /* Return: time of a minibatch in milliseconds, without the queueing delay. */
 double jetwatt_inference_ms(const struct jetwatt_inference *f, const struct jetwatt_slice_plan *p);
 /* Print a plan as a line of a table. */
