@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Read the graph of an ONNX file: nodes, attributes, values, subgraphs. Functions are in
- * onnx_function.c, tensors in onnx_tensor.c. */
+/* Read the graph of an ONNX file: nodes, attributes, values, subgraphs. Names are in onnx_name.c,
+ * functions in onnx_function.c, tensors in onnx_tensor.c. */
 #include "store/onnx.h"
 
 #include <errno.h>
@@ -16,28 +16,14 @@
 /* Maximum number of bytes that are read; the values of large tensors are skipped. The largest
  * networks have some megabytes of other data. */
 #define READ_MAX	(256ull << 20)
-#define NAME_MAX_LEN	4096
 
 /* Field numbers of onnx.proto. */
 enum { MODEL_GRAPH = 7, MODEL_FUNCTION = 25 };
+enum { FN_NODE = 7 };
 enum { GRAPH_NODE = 1, GRAPH_WEIGHT = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GRAPH_VALUE = 13,
        GRAPH_SPARSE = 15 };
 enum { ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_T = 5, ATTR_G = 6, ATTR_FLOATS = 7,
        ATTR_INTS = 8, ATTR_REF = 21 };
-
-int jetwatt_onnx_text(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, uint32_t *id)
-{
-	char buf[NAME_MAX_LEN];
-	int err;
-
-	o->at = f->at;
-	if (f->type != JETWATT_WIRE_BYTES)
-		return -EBADMSG;
-	if (f->end - f->at > sizeof(buf))
-		return -E2BIG;
-	err = jetwatt_wire_bytes(&o->wire, f->at, buf, f->end - f->at);
-	return err ? err : jetwatt_graph_intern(o->g, buf, f->end - f->at, id);
-}
 
 /* Read a TensorShapeProto.Dimension. *@dim: its size; or jetwatt_graph_named() of its name; or
  * JETWATT_GRAPH_OPEN. */
@@ -207,8 +193,34 @@ static int onnx_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_fiel
 	return rc || ref != JETWATT_GRAPH_NONE ? rc : jetwatt_graph_add_attr(o->g, node, &a);
 }
 
-/* Inputs and outputs of a node must be contiguous in the graph, so read its fields twice. */
-int jetwatt_onnx_node(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
+static int onnx_node(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body);
+
+/* Read the nodes of the function @fn in place of node @m. */
+static int onnx_expand(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
+		       const struct jetwatt_onnx_function *fn)
+{
+	struct jetwatt_wire_field f;
+	struct jetwatt_onnx_call c;
+	uint64_t at = fn->text.at;
+	int rc = jetwatt_onnx_bind(o, m, fn, &c);
+
+	if (rc)
+		return rc;
+	o->call = &c;
+	EACH_FIELD(o, f, at, fn->text.end, rc) {
+		if (f.nr != FN_NODE || f.type != JETWATT_WIRE_BYTES)
+			continue;
+		rc = onnx_node(o, &f, body);
+		if (rc)
+			break;
+	}
+	o->call = c.outer;
+	return rc;
+}
+
+/* Read a NodeProto into the graph @body. Inputs and outputs of a node must be contiguous in the
+ * graph, so read its fields twice. */
+static int onnx_node(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
 {
 	const struct jetwatt_onnx_function *fn;
 	uint32_t id, nr;
@@ -217,7 +229,7 @@ int jetwatt_onnx_node(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
 	int rc = jetwatt_onnx_called(o, m, &fn);
 
 	if (rc)
-		return rc < 0 ? rc : jetwatt_onnx_expand(o, m, body, fn);
+		return rc < 0 ? rc : onnx_expand(o, m, body, fn);
 	rc = jetwatt_graph_add_node(o->g, body, &nr);
 	if (rc)
 		return rc;
@@ -271,7 +283,7 @@ static int onnx_graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
 		if (f.type != JETWATT_WIRE_BYTES)
 			continue;
 		if (f.nr == GRAPH_NODE)
-			rc = jetwatt_onnx_node(o, &f, *body);
+			rc = onnx_node(o, &f, *body);
 		else if (f.nr == GRAPH_WEIGHT)
 			rc = jetwatt_onnx_tensor(o, &f, *body, 1, &value);
 		else if (f.nr == GRAPH_SPARSE)

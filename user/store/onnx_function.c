@@ -1,37 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions that an ONNX file defines. Each call is expanded: the nodes of the function are read
- * again, with the names of the calling node for its inputs and outputs.
+ * Functions that an ONNX file defines. Each call is expanded: onnx.c reads the nodes of the
+ * function again, with the names of the calling node for its inputs and outputs.
  */
 #include "store/onnx_read.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Field numbers of FunctionProto. */
-enum { FN_NAME = 1, FN_IN = 4, FN_OUT = 5, FN_NODE = 7, FN_DOMAIN = 10, FN_DEFAULT = 11 };
-
-int jetwatt_onnx_name(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, uint32_t *id)
-{
-	const struct jetwatt_onnx_call *c = o->call;
-	int rc = jetwatt_onnx_text(o, f, id);
-	char *inner;
-
-	if (rc || !c || !*jetwatt_graph_text(o->g, *id))
-		return rc;
-	for (uint32_t i = 0; i < c->n; i++)
-		if (c->formal[i] == *id) {
-			*id = c->actual[i];
-			return 0;
-		}
-	if (asprintf(&inner, "%s@%u", jetwatt_graph_text(o->g, *id), c->nr) < 0)
-		return -ENOMEM;
-	rc = jetwatt_graph_intern(o->g, inner, strlen(inner), id);
-	free(inner);
-	return rc;
-}
+enum { FN_NAME = 1, FN_IN = 4, FN_OUT = 5, FN_DOMAIN = 10, FN_DEFAULT = 11 };
 
 int jetwatt_onnx_function(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m)
 {
@@ -135,29 +114,16 @@ static int onnx_bind_names(struct jetwatt_onnx *o, struct jetwatt_onnx_call *c, 
 	return rc;
 }
 
-int jetwatt_onnx_expand(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
-			const struct jetwatt_onnx_function *fn)
+int jetwatt_onnx_bind(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
+		      const struct jetwatt_onnx_function *fn, struct jetwatt_onnx_call *c)
 {
-	struct jetwatt_onnx_call c = { .outer = o->call, .function = fn, .node = *m, .nr = ++o->calls,
-				       .depth = o->call ? o->call->depth + 1 : 1 };
-	struct jetwatt_wire_field f;
-	uint64_t at = fn->text.at;
-	int rc = c.depth > JETWATT_GRAPH_DEPTH ? -E2BIG : onnx_bind_names(o, &c, FN_IN, NODE_IN);
+	int rc;
 
-	if (!rc)
-		rc = onnx_bind_names(o, &c, FN_OUT, NODE_OUT);
-	if (rc)
-		return rc;
-	o->call = &c;
-	EACH_FIELD(o, f, at, fn->text.end, rc) {
-		if (f.nr != FN_NODE || f.type != JETWATT_WIRE_BYTES)
-			continue;
-		rc = jetwatt_onnx_node(o, &f, body);
-		if (rc)
-			break;
-	}
-	o->call = c.outer;
-	return rc;
+	*c = (struct jetwatt_onnx_call){ .outer = o->call, .function = fn, .node = *m,
+					 .nr = ++o->calls,
+					 .depth = o->call ? o->call->depth + 1 : 1 };
+	rc = c->depth > JETWATT_GRAPH_DEPTH ? -E2BIG : onnx_bind_names(o, c, FN_IN, NODE_IN);
+	return rc ? rc : onnx_bind_names(o, c, FN_OUT, NODE_OUT);
 }
 
 /* Find the attribute named @ref in fields @nr of @m. Return: 1 on success; 0: none; negative errno.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Internal header of the ONNX reader (onnx.c, onnx_function.c, onnx_tensor.c). */
+/* Internal header of the ONNX reader (onnx.c, onnx_function.c, onnx_name.c, onnx_tensor.c). */
 #ifndef JETWATT_ONNX_READ_H
 #define JETWATT_ONNX_READ_H
 
@@ -74,14 +74,13 @@ enum { JETWATT_ONNX_FLOAT = 1, JETWATT_ONNX_INT32 = 6, JETWATT_ONNX_INT64 = 7,
  * several such integers. */
 #define JETWATT_ONNX_DIM_MAX	1000000000000000ull
 
+/* onnx_name.c */
 /* Read a string field into the graph. *@id: offset of the text in the graph. Return: 0; negative
  * errno. */
 int jetwatt_onnx_text(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, uint32_t *id);
 /* Read the name of a value. Within a function, replace the name by that in the calling node, or
  * append the number of the call. Return: 0; negative errno. */
 int jetwatt_onnx_name(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, uint32_t *id);
-/* Read a NodeProto into the graph @body. Return: 0; negative errno. */
-int jetwatt_onnx_node(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body);
 
 /* onnx_tensor.c */
 /* Return the size of an element in bits; 0 if the type has no fixed size, or if @type is not a
@@ -106,9 +105,11 @@ int jetwatt_onnx_function(struct jetwatt_onnx *o, const struct jetwatt_wire_fiel
  * errno. */
 int jetwatt_onnx_called(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
 			const struct jetwatt_onnx_function **fn);
-/* Read the nodes of the function @fn in place of node @m. Return: 0; negative errno. */
-int jetwatt_onnx_expand(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
-			const struct jetwatt_onnx_function *fn);
+/* Prepare the call @c of the function @fn by node @m: map the names of its inputs and outputs to
+ * those in the node. Return: 0; -E2BIG: calls are nested too deeply, or there are too many names;
+ * other negative errno. */
+int jetwatt_onnx_bind(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
+		      const struct jetwatt_onnx_function *fn, struct jetwatt_onnx_call *c);
 /* Find the attribute that @ref refers to in the call that is being expanded: an attribute of the
  * calling node, or the default of the function. *@outer: the call whose names the attribute uses.
  * Return: 1 on success; 0: no such attribute; negative errno. */
