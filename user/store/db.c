@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Open the profile database, and translate SQLite's result codes to errors with a reason and a
- * fix. */
+/* Statements and transactions of the profile database, and the translation of SQLite's result codes
+ * to errors with a reason and a fix. */
 #include "store/db_private.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "util/clock.h"
-
-/* Longest wait for the lock of the database, in ms. A writer holds it for one transaction, so a
- * longer wait means that the process that holds the lock hangs. */
-#define BUSY_TIMEOUT_MS	10000
 
 struct refusal {
 	int sqlite, rc;
@@ -49,8 +40,8 @@ static void set_owner_fix(const struct jetwatt_db_owner *o, struct jetwatt_error
 			 o->name, o->name);
 }
 
-static int refused_by_errno(int code, const struct jetwatt_db_owner *o,
-			    struct jetwatt_error_text *err)
+int jetwatt_db_refused_by_errno(int code, const struct jetwatt_db_owner *o,
+				struct jetwatt_error_text *err)
 {
 	snprintf(err->why, sizeof(err->why), "%s", strerror(code));
 	if (code == ENOSPC || code == EDQUOT || code == EFBIG)
@@ -85,7 +76,7 @@ int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text 
 			return refusals[i].rc;
 		}
 	if (((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_IOERR) && code)
-		return refused_by_errno(code, &db->owner, err);
+		return jetwatt_db_refused_by_errno(code, &db->owner, err);
 	snprintf(err->why, sizeof(err->why), "%s",
 		 db->sql ? sqlite3_errmsg(db->sql) : sqlite3_errstr(rc));
 	snprintf(err->fix, sizeof(err->fix),
@@ -110,166 +101,4 @@ int jetwatt_db_end(struct jetwatt_db *db, int rc)
 	if (rc != SQLITE_OK && !sqlite3_get_autocommit(db->sql))
 		jetwatt_db_run(db, "ROLLBACK");
 	return rc;
-}
-
-/* WAL mode is a property of the database file. If two processes set WAL mode at the same time, one
- * gets SQLITE_BUSY at once, without the busy timeout, so retry for this time. */
-static int set_pragmas(struct jetwatt_db *db, bool write)
-{
-	int rc = jetwatt_db_run(db, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
-				    "PRAGMA synchronous = FULL");
-	uint64_t begun_ns = jetwatt_clock_ns();
-
-	while (rc == SQLITE_OK && write) {
-		rc = jetwatt_db_run(db, "PRAGMA journal_mode = WAL");
-		if ((rc & 0xff) != SQLITE_BUSY ||
-		    jetwatt_clock_ns() - begun_ns > BUSY_TIMEOUT_MS * 1000000ull)
-			break;
-		rc = SQLITE_OK;
-		usleep(10000);
-	}
-	return rc;
-}
-
-/* Take on the rights of the database's owner in this thread. Return: 0; negative errno: on
- * failure, @err receives why and fix. */
-static int become_owner(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was,
-			struct jetwatt_error_text *err)
-{
-	int rc = jetwatt_db_take_rights(o, was);
-
-	if (rc) {
-		snprintf(err->why, sizeof(err->why), "root may not take on the rights of the user %s (%s)", o->name,
-			 strerror(-rc));
-		snprintf(err->fix, sizeof(err->fix), "grant CAP_SETUID and CAP_SETGID, or run as the user %s, "
-			 "or " JETWATT_DB_OTHER, o->name);
-	}
-	return rc;
-}
-
-/* Create the directories of a path. Root uses the rights of the user whom
- * jetwatt_db_owner_find() finds. */
-static int make_dirs(const char *path, struct jetwatt_error_text *err)
-{
-	struct jetwatt_db_rights rights;
-	struct jetwatt_db_owner owner;
-	char dir[256];
-	int bad;
-
-	for (const char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
-		snprintf(dir, sizeof(dir), "%.*s/", (int)(p - path), path);
-		bad = jetwatt_db_owner_find(path, &owner, err);
-		if (!bad)
-			bad = become_owner(&owner, &rights, err);
-		if (bad)
-			return bad;
-		bad = mkdir(dir, 0755) ? errno : 0;
-		jetwatt_db_restore_rights(&rights);
-		if (bad && access(dir, F_OK))
-			return -bad;
-	}
-	return 0;
-}
-
-/* Write @path as a URI that tells SQLite that no process writes to the file. */
-static void immutable_uri(const char *path, char *uri, size_t len)
-{
-	size_t n = (size_t)snprintf(uri, len, "file:");
-
-	for (; *path && n + 16 < len; path++)
-		n += (size_t)snprintf(uri + n, len - n, strchr("?#%", *path) ? "%%%02x" : "%c",
-				      (unsigned char)*path);
-	snprintf(uri + n, len - n, "?immutable=1");
-}
-
-static int open_connection(struct jetwatt_db *db, bool write)
-{
-	char uri[3 * sizeof(db->path) + 32], wal[sizeof(db->path) + 8];
-	int rc;
-
-	rc = sqlite3_open_v2(db->path, &db->sql, SQLITE_OPEN_NOMUTEX | (write ?
-			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY), NULL);
-	if (rc == SQLITE_OK) {
-		sqlite3_extended_result_codes(db->sql, 1);
-		sqlite3_busy_timeout(db->sql, BUSY_TIMEOUT_MS);
-		rc = set_pragmas(db, write);
-	}
-	if (rc == SQLITE_OK)
-		rc = jetwatt_db_run(db, "PRAGMA user_version; SELECT count(*) FROM sqlite_master");
-	if (((rc & 0xff) != SQLITE_CANTOPEN && (rc & 0xff) != SQLITE_READONLY) || write)
-		return rc;
-	/* A process that only reads may lack the right to create the -wal and -shm files.
-	 * Without a -wal file there is no writer, so the file can be opened as immutable. */
-	snprintf(wal, sizeof(wal), "%s-wal", db->path);
-	if (!access(wal, F_OK))
-		return rc;
-	sqlite3_close(db->sql);
-	db->sql = NULL;
-	immutable_uri(db->path, uri, sizeof(uri));
-	return sqlite3_open_v2(uri, &db->sql, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READONLY |
-			       SQLITE_OPEN_URI, NULL);
-}
-
-int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
-		    struct jetwatt_error_text *err)
-{
-	struct jetwatt_db_rights rights __attribute__((cleanup(jetwatt_db_restore_rights))) = { 0 };
-	struct jetwatt_db_owner owner;
-	struct jetwatt_error_text none;
-	struct jetwatt_db *db;
-	int rc = 0;
-
-	err = err ? err : &none;
-	*err = (struct jetwatt_error_text){ "", "", "" };
-	path = path ? path : JETWATT_DB_PATH;
-	snprintf(err->what, sizeof(err->what), "cannot open the profiles in %.200s", path);
-	owner = (struct jetwatt_db_owner){ 0 };
-	/* For SQLite, an empty name is a temporary database. */
-	if (!*path || strlen(path) >= sizeof(db->path))
-		return refused_by_errno(*path ? ENAMETOOLONG : ENOENT, &owner, err);
-	if (write)
-		rc = make_dirs(path, err);
-	else if (access(path, F_OK))
-		rc = -errno;
-	if (!rc)
-		rc = jetwatt_db_owner_find(path, &owner, err);
-	if (!rc)
-		rc = become_owner(&owner, &rights, err);
-	if (rc == -ENOENT && !write) {
-		snprintf(err->why, sizeof(err->why), "nothing has been measured here yet");
-		snprintf(err->fix, sizeof(err->fix),
-			 "run jetwatt profile -p PID, or jetwatt import FILE.csv");
-		return rc;
-	}
-	/* If several users may write the directory, or root may not take on the rights of its owner,
-	 * @err has its reason already. */
-	if (rc)
-		return *err->why ? rc : refused_by_errno(-rc, &owner, err);
-
-	db = calloc(1, sizeof(*db));
-	if (!db)
-		return -ENOMEM;
-	strcpy(db->path, path);
-	db->owner = owner;
-	rc = open_connection(db, write);
-	if (rc != SQLITE_OK)
-		rc = jetwatt_db_refused(db, rc, err, "cannot open the profiles in %.200s", path);
-	else
-		rc = jetwatt_db_schema(db, write, err);
-	if (rc) {
-		jetwatt_db_close(db);
-		return rc;
-	}
-	*out = db;
-	return 0;
-}
-
-void jetwatt_db_close(struct jetwatt_db *db)
-{
-	if (!db)
-		return;
-
-	JETWATT_DB_AS_OWNER(db);
-	sqlite3_close(db->sql);
-	free(db);
 }

@@ -67,10 +67,16 @@ struct jetwatt_db_rights jetwatt_db_become_owner(const struct jetwatt_db *db);
 	struct jetwatt_db_rights rights __attribute__((cleanup(jetwatt_db_restore_rights), unused)) =	\
 		jetwatt_db_become_owner(db)
 
+/* db.c */
 /* Translate SQLite's result code @rc, and set @err: what failed (the format @what), why, and a fix.
  * Return: a negative errno. */
 int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text *err,
 		       const char *what, ...) __attribute__((format(printf, 4, 5)));
+
+/* Set the reason and the fix of @err for the errno @code (positive), with which an access to the
+ * database of the owner @o failed. Return: a negative errno. */
+int jetwatt_db_refused_by_errno(int code, const struct jetwatt_db_owner *o,
+				struct jetwatt_error_text *err);
 
 /* Run statements, and ignore their rows. Return: SQLite's result code. */
 int jetwatt_db_run(struct jetwatt_db *db, const char *sql);
