@@ -90,10 +90,11 @@ struct nl_msg *jetwatt_request_new(struct jetwatt *jw, int cmd, int flags);
 int jetwatt_request_run(struct jetwatt *jw, struct nl_sock *sk, struct nl_msg *msg,
 			const char *what, jetwatt_reply_fn fn, void *arg);
 
-/* stream.c: parse a batch and call @fn with it. Return: number of samples; -EBADMSG. */
-int jetwatt_stream_batch(struct jetwatt *jw, const struct nlattr *attr, int len,
-			 uint64_t *next_seq, jetwatt_samples_fn fn, void *arg);
-/* Call the sample callback for each queued batch. Return: as jetwatt_socket_dispatch(). */
+/* batch.c: parse a batch and call @fn with it. Return: number of samples; -EBADMSG. */
+int jetwatt_batch_deliver(struct jetwatt *jw, const struct nlattr *attr, int len,
+			  uint64_t *next_seq, jetwatt_samples_fn fn, void *arg);
+
+/* stream.c: call the sample callback for each queued batch. Return: as jetwatt_socket_dispatch(). */
 int jetwatt_stream_dispatch(struct jetwatt *jw);
 
 /* event.c: call the event callback for each queued event. Return: as jetwatt_socket_dispatch(). */

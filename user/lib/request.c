@@ -70,8 +70,8 @@ static int handle_message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32
 	if (nlh->nlmsg_type >= NLMSG_MIN_TYPE && nlh->nlmsg_seq != seq && jw->subscribed) {
 		len = genl_payload(nlh, &attr);
 		if (nlh->nlmsg_type == jw->family && len >= 0)
-			jetwatt_stream_batch(jw, attr, len, &jw->next_seq, jw->samples,
-					     jw->samples_arg);
+			jetwatt_batch_deliver(jw, attr, len, &jw->next_seq, jw->samples,
+					      jw->samples_arg);
 		return 0;
 	}
 	if (nlh->nlmsg_seq != seq || nlh->nlmsg_type == NLMSG_NOOP)

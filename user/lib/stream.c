@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Receives batches of samples from a subscription, from the module's ring or from the black box.
- *
- * Lost samples show in two independent counts: gaps in the sequence numbers show where samples are
- * missing, and the kernel's counter shows how many this subscriber has lost in total. An overrun
- * of the socket (ENOBUFS) adds no information to these counts and is ignored.
  */
 #include "lib/lib.h"
 
@@ -13,39 +9,12 @@
 #include <netlink/genl/genl.h>
 #include <sys/socket.h>
 
-/**
- * jetwatt_stream_batch() - parse one batch and call @fn
- * @jw: the connection
- * @attr: attributes of the message
- * @len: length of the attributes, in bytes
- * @next_seq: expected sequence number of the batch, 0: unknown; updated for the next batch
- * @fn: called with the batch; may be NULL
- * @arg: passed to @fn
- *
- * Return: number of samples in the batch; -EBADMSG if the message is malformed.
- */
-int jetwatt_stream_batch(struct jetwatt *jw, const struct nlattr *attr, int len,
-			 uint64_t *next_seq, jetwatt_samples_fn fn, void *arg)
-{
-	struct jetwatt_samples *s = &jw->parse.samples;
-	int err = jetwatt_parse_samples(&jw->parse, attr, len);
-
-	if (err)
-		return err;
-	if (*next_seq && s->seq > *next_seq)
-		s->gap = s->seq - *next_seq;
-	*next_seq = s->seq + s->count;
-	if (fn)
-		fn(s, arg);
-	return s->count;
-}
-
 static int stream_reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
 {
 	(void)arg;
 	if (!jw->subscribed)
 		return 0;
-	return jetwatt_stream_batch(jw, attr, len, &jw->next_seq, jw->samples, jw->samples_arg);
+	return jetwatt_batch_deliver(jw, attr, len, &jw->next_seq, jw->samples, jw->samples_arg);
 }
 
 int jetwatt_stream_dispatch(struct jetwatt *jw)
@@ -116,7 +85,7 @@ struct dump {
 static int dump_reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
 {
 	struct dump *s = arg;
-	int n = jetwatt_stream_batch(jw, attr, len, &s->next_seq, s->fn, s->arg);
+	int n = jetwatt_batch_deliver(jw, attr, len, &s->next_seq, s->fn, s->arg);
 
 	if (n < 0)
 		return n;
