@@ -18,7 +18,7 @@ int jetwatt_events(struct jetwatt *jw, jetwatt_event_fn fn, void *arg)
 	if (!jw->group)
 		return jetwatt_error_set(jw, -EPROTO,
 					 "the module has no multicast group for events");
-	err = jw->joined ? 0 : jetwatt_open_watch(jw, jw->events);
+	err = jw->joined ? 0 : jetwatt_socket_watch(jw, jw->events);
 	if (err)
 		return jetwatt_error_set(jw, err, "polling the event socket: %s", strerror(-err));
 	jw->joined = 1;

@@ -63,15 +63,13 @@ int jetwatt_error_kernel(struct jetwatt *jw, int err, const char *text, const ch
 /* Copy the error text to where jetwatt_error(NULL) finds it. */
 void jetwatt_error_keep(const char *text);
 
-/* open.c: add the socket @sk to the connection's epoll descriptor. Return: 0; or a negative
- * errno. */
-int jetwatt_open_watch(struct jetwatt *jw, struct nl_sock *sk);
-
 /*
  * socket.c: make a netlink socket. @rcvbuf: size of the receive buffer in bytes, 0: the system's
  * default. Return: 0; or a negative errno.
  */
 int jetwatt_socket_new(struct nl_sock **sk, int rcvbuf, int nonblock);
+/* Add the socket @sk to the connection's epoll descriptor. Return: 0; or a negative errno. */
+int jetwatt_socket_watch(struct jetwatt *jw, struct nl_sock *sk);
 /* Receive one datagram. Return: its length in bytes; 0: not from the kernel; a negative errno. */
 ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags);
 /* Type of a function that handles the attributes of one message. Return: 0 or positive; or a

@@ -54,14 +54,6 @@ static int resolve_family(struct jetwatt *jw)
 	return 0;
 }
 
-/* Make the descriptor jetwatt_fd() readable whenever the socket @sk is readable. */
-int jetwatt_open_watch(struct jetwatt *jw, struct nl_sock *sk)
-{
-	struct epoll_event ev = { .events = EPOLLIN };
-
-	return epoll_ctl(jw->epfd, EPOLL_CTL_ADD, nl_socket_get_fd(sk), &ev) ? -errno : 0;
-}
-
 int jetwatt_open(struct jetwatt **out)
 {
 	struct jetwatt *jw = calloc(1, sizeof(*jw));
@@ -82,7 +74,7 @@ int jetwatt_open(struct jetwatt **out)
 	if (!err)
 		err = jetwatt_socket_new(&jw->events, EVENTS_RCVBUF, 1);
 	if (!err)
-		err = jetwatt_open_watch(jw, jw->stream);
+		err = jetwatt_socket_watch(jw, jw->stream);
 	if (err)
 		jetwatt_error_set(jw, err, "opening netlink sockets: %s", strerror(-err));
 	else

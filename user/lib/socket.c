@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Netlink sockets with extended acks: creation, reception of one datagram, and dispatch of the
- * queued messages.
+ * Netlink sockets with extended acks: creation, polling, reception of one datagram, and dispatch of
+ * the queued messages.
  */
 #include "lib/lib.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netlink/genl/genl.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 /* Maximum number of datagrams handled in one dispatch, so that a caller with other work is not
@@ -43,6 +44,14 @@ int jetwatt_socket_new(struct nl_sock **out, int rcvbuf, int nonblock)
 		fcntl(fd, F_SETFL, O_NONBLOCK | fcntl(fd, F_GETFL));
 	*out = sk;
 	return 0;
+}
+
+/* Make the descriptor jetwatt_fd() readable whenever the socket @sk is readable. */
+int jetwatt_socket_watch(struct jetwatt *jw, struct nl_sock *sk)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	return epoll_ctl(jw->epfd, EPOLL_CTL_ADD, nl_socket_get_fd(sk), &ev) ? -errno : 0;
 }
 
 /**
