@@ -24,7 +24,7 @@ static uint32_t call_of(const char *name)
 	static const char *const names[JETWATT_SYNC_CALLS] = {
 		[JETWATT_SYNC_STREAM] = "stream", [JETWATT_SYNC_EVENT] = "event",
 		[JETWATT_SYNC_CONTEXT] = "context", [JETWATT_SYNC_COPY] = "copy",
-		[JETWATT_SYNC_CALLBACK] = "callback",
+		[JETWATT_SYNC_CALLBACK] = "callback", [JETWATT_SYNC_QUERY] = "query",
 	};
 
 	for (uint32_t i = 0; i < JETWATT_SYNC_CALLS; i++)
