@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Builds what the tests need. `make arm64` and `make units` call make recursively with the output
-# directory (B) and the compiler of that build, so that the same rules serve every build.
+# directory (B) and the compiler or the options of that build, so that the same rules serve every build.
 
 kit := build/kit
 selftests := $(kit)/linux-6.1/tools/testing/selftests

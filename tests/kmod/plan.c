@@ -226,8 +226,8 @@ TEST_F_TIMEOUT(board, slow_adapter_keeps_its_share, 60)
 	hz = config_of(&self->f, JETWATT_A_CONFIG_RATE_MAX_HZ);
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, hz));
 	sleep_ms(4000);
-	/* If the CPU is slow to start a transfer, the module has lowered the rate already, so read
-	 * the active rate. */
+	/* If the CPU delays transfers, the module may have lowered the rate already, so read the
+	 * active rate. */
 	before = config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ);
 	ASSERT_EQ(0, write_number(START, 400));
 	sleep_ms(6000);

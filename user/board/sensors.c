@@ -334,7 +334,7 @@ static int sensors_plan(const struct jetwatt_board_sensors *want, const struct s
 {
 	*after = *before;
 	if ((want->averages || want->refresh_ms >= 0) && !before->chips)
-		return sensors_unsupported(err, "cannot change the averaging of the sensors",
+		return sensors_unsupported(err, "cannot change the averaging or refresh of the sensors",
 					   "load the driver that has the attributes: sudo modprobe ina3221");
 	if (want->bus_khz && !before->adapters)
 		return sensors_unsupported(err, "cannot change the clock of the sensors' bus",

@@ -263,12 +263,12 @@ struct jetwattd_steps {
  * @choices: number of elements of @choice
  * @level: maximum level (jetwattd_span_level()) of modes that are tried without a prediction
  * @lowest: lowest level of a candidate that may be tried without a prediction
- * @predicted: 1: @known.prediction holds predictions for the candidates
+ * @predicted: 1: @known.prediction holds the prediction of the mode that is tried
  * @small: 1: the last predictions of this search expected at most a slight improvement, so the
  *	model chooses no further reading
  * @taken: number of tries with a complete reading in this pass; a pass begins with the job and with
  *	a drift that a check has found
- * @checked: 1: the check of the first row of the job for a drift has been due in this pass
+ * @checked: 1: no further check of the first row of the job for a drift will be due in this pass
  * @first: indices of the candidates to be tried first, also of those that have been tried
  * @firsts: number of elements of @first
  * @first_w: power of each mode of @first, in W, as stated in the preset's name; 0: unknown

@@ -198,7 +198,7 @@ struct jetwatt_batch_share {
 enum { JETWATT_BATCH_BY_TGID, JETWATT_BATCH_BY_CGROUP };
 
 /**
- * jetwatt_batch_split() - divide energy among jobs by busy time
+ * jetwatt_batch_split() - divide energy among the busy jobs
  * @sync: all waits for the GPU of all jobs. A job is busy from the first launch before a wait, or
  *	without one from the start of the wait, to the end of the wait
  * @n: number of waits

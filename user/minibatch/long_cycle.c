@@ -36,9 +36,9 @@ static const double alike[] = { 0.85, 0.95 };
  * this factor. Anchors are accepted only if this share of the cycles is regular. */
 #define REGULAR		2
 #define REGULAR_SHARE	0.8
-/* Such anchors are accepted if they follow this share of all launches; or if a boundary is apparent: in
- * APPARENT_SHARE of the cycles, the longest time without work is at the same position and is
- * APPARENT times as long as the next one; or if REPEATED of the waits follow as many launches as
+/* Such anchors are accepted if this share of all launches directly precedes them; or if a boundary is
+ * apparent: in APPARENT_SHARE of the cycles, the longest time without work is at the same position
+ * after an anchor, or near the next anchor, and is APPARENT times as long as the next one; or if REPEATED of the waits follow as many launches as
  * the wait at the same position of the previous cycle; or if the other waits take less than OWN_NS on
  * average. */
 #define ANCHOR_SHARE	0.5

@@ -16,10 +16,10 @@
 
 /**
  * struct jetwatt_batch_wait - one wait of one job
- * @gap: logarithm of the gap: the time from the end of the previous wait to the start of this wait
- * @wait: logarithm of the length of the wait
- * @idle: logarithm of @idle_ns
- * @gap_ns: the gap, ns
+ * @gap: logarithm of @gap_ns plus a floor (wait_times.c), so that short gaps differ little
+ * @wait: logarithm of the length of the wait plus a floor
+ * @idle: logarithm of @idle_ns plus a floor
+ * @gap_ns: the gap: the time from the end of the previous wait to the start of this wait, ns
  * @idle_ns: time from the end of the previous wait to the first launch before this wait, ns; the gap
  *	if there is none
  * @cycle_ns: time from the end of the previous wait to the end of this wait, ns

@@ -7,7 +7,7 @@
  * minibatches are first divided where these numbers have a gap. Kinds with the same launches differ in
  * their duration only: each group is divided at the widest gap between durations (logarithms) if both
  * parts vary much less than they differ, if the gap is wider than chance explains, and if the minibatches of
- * the rarer kind come a few at a time. (After a change of the power mode, all minibatches have another duration.)
+ * the rarer kind come a few at a time. (A change of the power mode changes the duration of all later ones.)
  */
 #include "minibatch/phases.h"
 

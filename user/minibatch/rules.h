@@ -68,7 +68,7 @@
 	  JETWATT_LATE) \
 	R(PAUSE, "pause", 0, \
 	  "steps differ in their number of waits: a step begins after a pause of the GPU as long as those between steps", \
-	  "logarithm of the ratio of the pause to the limit between short and long pauses, or of its inverse", \
+	  "absolute logarithm of the ratio of the pause to the limit between short and long pauses", \
 	  "a step of a kind that the last 256 waits do not show, or that may be the beginning of another kind, ends with the first wait of the next step") \
 	R(MERGED, "merged", 0, \
 	  "one or two waits between two minibatches fit neither and are added to the earlier one", \

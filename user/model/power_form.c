@@ -13,9 +13,9 @@
 
 enum { S, BASE, CORE, GPU, GPU3, WORK, WORK2, CPU, CPU3, LOAD, EMC, BYTES, FW, FL, FB, NP };
 
-/* Prior medians of the parameters, as natural logarithms. exp(S): watts at the reference point (1
- * GHz GPU, 2 GHz CPU and EMC, 8 cores). exp(FW), exp(FL), exp(FB): work per minibatch that does not
- * depend on its size. exp() of all other parameters: shares of that power. */
+/* Prior medians of the parameters, as natural logarithms. exp(S): scale of the power, W. exp(FW),
+ * exp(FL), exp(FB): work per minibatch that does not depend on its size. exp() of all other parameters:
+ * parts of the power at the reference point (1 GHz GPU, 2 GHz CPU and EMC, 8 cores), in units of exp(S). */
 static const double mu[NP] = {
 	[S] = 3.3, [BASE] = -1.2, [CORE] = -4.0, [GPU] = -3.0, [GPU3] = -3.0, [WORK] = -2.5,
 	[WORK2] = -2.5, [CPU] = -3.0, [CPU3] = -3.0, [LOAD] = -3.0, [EMC] = -3.0, [BYTES] = -2.5,

@@ -60,7 +60,7 @@ struct jetwatt_predictor_input {
  * @JETWATT_PREDICTOR_INTERVAL: predicts standard deviations
  * @JETWATT_PREDICTOR_OBSERVED: the predictor predicts nothing, but chooses among measured modes
  * @JETWATT_PREDICTOR_FIXED: the predictor measures nothing and always gives the same answer
- * @JETWATT_PREDICTOR_OWN_MODES: jetwatt eval measures the four modes of linreg
+ * @JETWATT_PREDICTOR_OWN_MODES: jetwatt eval gives it the four modes of linreg
  * @JETWATT_PREDICTOR_SLOW: a fit takes a second of CPU time or more
  */
 enum jetwatt_predictor_kind {

@@ -68,7 +68,7 @@ static double rail_mean_w(struct jetwatt *jw, uint32_t rail, int busy)
 			_exit(0);
 		}
 	}
-	/* Wait until the averaging of the power sensor has settled at the new load. */
+	/* Let the averaging of the power sensor settle at the new load for 50 ms. */
 	dispatch_for(jw, WINDOW_MS / 5);
 	err = read_rail_energy(jw, rail, &a);
 	dispatch_for(jw, WINDOW_MS);
