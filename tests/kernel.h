@@ -32,7 +32,7 @@ static inline int unload(const char *module)
 
 /*
  * Is this the kernel of make check-debug? The memory checks of that kernel (KASAN) make transfers
- * slower, so limits of CPU time do not apply there.
+ * slower, so limits of time or rate are relaxed there.
  */
 static inline bool slow_kernel(void)
 {

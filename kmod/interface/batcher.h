@@ -8,7 +8,7 @@
 struct sk_buff;
 
 /**
- * struct jetwatt_parcel - a batch of samples as a message that is the same for all subscribers
+ * struct jetwatt_parcel - a batch of samples as a message, built once for all subscribers
  * @skb: the message; NULL if @samples is 0, building it failed, or a subscriber got it
  * @lost: offset in @skb of the subscriber's count of lost samples, in bytes
  * @samples: number of samples in the batch, even if @skb is NULL

@@ -13,8 +13,8 @@
  * known to about 0.03. */
 #define RECENT_NS	300000000000ull
 /* The mix has moved if the share of prefill, decode or gaps in the time has changed by more than this. If
- * the times of prefill and decode of two modes differ by a factor of up to 1.3, a smaller change moves the
- * ratio of their times per decode step by less than 0.1 * ln(1.3) = 2.6 %. */
+ * prefill and decode take 1 to 1.3 times as long in one mode as in another, a smaller change moves the
+ * ratio of the times per decode step in both by less than 0.1 * ln(1.3) = 2.6 %. */
 #define MOVED		0.1
 /* A reading that took this many times as long as the reading of the row replaces it. */
 #define LONGER		1.4

@@ -167,7 +167,7 @@ static struct jetwatt_batch_fit best_fit(const double *y, size_t n, double floor
 	gain = (flat.rss - best.rss) / (best.rss / (double)n + floor_w * floor_w);
 	if (gain >= CLEAR * HOPS)
 		return best;
-	/* The level of power is also unknown if the scatter could hide a relevant trend. */
+	/* The level of power is also unknown if there is, or may be, a relevant trend. */
 	for (size_t i = 0; i < n; i++)
 		slope += ((double)i - 0.5 * (double)(n - 1)) * y[i] * 12 / cube;
 	trend = fabs(slope) + 2 * sqrt(flat.rss / (double)n * HOPS * 12 / cube);

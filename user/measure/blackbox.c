@@ -31,7 +31,7 @@
  * @trigger: event that the recording waits for
  * @next_seq: sequence number of the next sample to write; 0: no sample was written
  * @last_ns: time of the last sample in @trace, ns
- * @wait: index of the session's first wait that was not written
+ * @wait: index of the session's next wait to write or to skip
  * @frozen: 1: the black box was filled
  */
 struct box {

@@ -197,7 +197,7 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 	fprintf(f, "\n %10.2f s   elapsed   %.5g J in all (%s)   %.2f W on average\n", s->elapsed_s,
 		s->total_j, w->scope, s->elapsed_s > 0 ? s->total_j / s->elapsed_s : 0);
 	if (s->read_hz > 0)
-		fprintf(f, " %10.0f Hz  read, %.0f Hz fresh, %.0f Hz requested", s->read_hz,
+		fprintf(f, " %10.0f Hz  read, %.0f fresh, %.0f requested", s->read_hz,
 			s->fresh_hz, s->requested_hz);
 	else
 		fprintf(f, " %10.0f Hz  requested; too short to tell what was read", s->requested_hz);

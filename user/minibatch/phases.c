@@ -236,8 +236,8 @@ static size_t best_split(const struct item *v, size_t n, double least)
 
 /*
  * Divide group @g by duration if it contains two kinds. @v: the minibatches in order of time. @other: number of
- * the new group. @alone: launches and waits have told no kinds apart. (A CUDA graph is one launch,
- * whatever its work.) Return: 1 if the group was divided, 0 if not, -ENOMEM.
+ * the new group. @alone: launches and waits have told no kinds apart, as with CUDA graphs: each
+ * is one launch. Return: 1 if the group was divided, 0 if not, -ENOMEM.
  */
 static int divide_by_duration(struct item *v, size_t n, unsigned int g, unsigned int other, bool alone)
 {
