@@ -10,6 +10,7 @@
 	ROW(ina3221, ina3221)	\
 	ROW(ina238, ina238)	\
 	ROW(ina228, ina238)	\
-	ROW(ina219, ina2xx)
+	ROW(ina219, ina2xx)	\
+	ROW(ina226, ina2xx)
 
 #endif
