@@ -9,6 +9,8 @@ plan 14
 
 fan=/sys/module/jetwatt_sim/parameters/fan_rpm
 events=/sys/module/jetwatt_sim/parameters/oc_events
+pwm=$(grep -lx pwmfan /sys/class/hwmon/hwmon*/name)
+pwm=${pwm%name}pwm1
 
 # of SERIES KEY FILE: print value KEY of SERIES in FILE, the JSON output of stat
 of() { sed -n "/\"$1\": {/,/}/s/.*\"$2\": *\\([-0-9.]*\\).*/\\1/p" "$3"; }
@@ -24,21 +26,25 @@ column()
 }
 
 echo 5,0,2,0,0,0 > $events
-grep -qx pwm_tach /sys/class/hwmon/hwmon*/name && grep -qx soctherm_oc /sys/class/hwmon/hwmon*/name
-result $? "the board has the devices of NVIDIA's drivers"
+echo 51 > "$pwm"
+grep -qx pwm_tach /sys/class/hwmon/hwmon*/name && grep -qx soctherm_oc /sys/class/hwmon/hwmon*/name &&
+	[ "$(cat "$pwm")" = 51 ]
+result $? "the board has the devices of NVIDIA's and mainline's drivers"
 
 run jetwatt list clocks --json
 exits 0 && [ "$(now_of fan1_rpm)" = 1500 ] && [ "$(now_of oc1_events)" = 5 ] && [ "$(now_of oc3_events)" = 2 ] &&
-	! grep -Eq 'fan2_rpm|oc4_events' "$T/out"
+	[ "$(now_of fan1_pwm)" = 51 ] && ! grep -Eq 'fan2_rpm|oc4_events|fan2_pwm' "$T/out"
 result $? "list clocks --json: only series that exist"
 run jetwatt list clocks
-exits 0 && shows 'fan1_rpm *1500 rpm' 'oc3_events *2 events'
-result $? "list clocks: fan speed and over-current events with their units"
+exits 0 && shows 'fan1_rpm *1500 rpm' 'oc3_events *2 events' 'fan1_pwm *51 /255'
+result $? "list clocks: fan speed, over-current events and duty cycle with their units"
 
-# While the job runs, the fan speed changes, and over-current events of two inputs are counted.
+# While the job runs, the fan speed and its duty cycle change, and over-current events of two inputs
+# are counted.
 cat > "$T/job" << END
 sleep 3
 echo 2140 > $fan
+echo 204 > $pwm
 echo 7,0,7,0,0,0 > $events
 sleep 3
 END
@@ -48,8 +54,10 @@ exits 0 && [ "$(of oc1_events counted "$T/out")" = 2 ] && [ "$(of oc2_events cou
 result $? "record: counts events during the run only"
 [ "$(of fan1_rpm last "$T/out")" = 2140 ] && [ "$(of fan1_rpm max "$T/out")" = 2140 ] &&
 	awk -v v="$(of fan1_rpm mean "$T/out")" 'BEGIN { exit !(v > 1550 && v < 2090) }' &&
-	[ -n "$(of temp_mc mean "$T/out")" ] && ! grep -Eq 'fan2_rpm|oc4_events' "$T/out"
-result $? "record: fan speed and temperature, and no series that does not exist"
+	[ "$(of fan1_pwm last "$T/out")" = 204 ] && [ "$(of fan1_pwm max "$T/out")" = 204 ] &&
+	awk -v v="$(of fan1_pwm mean "$T/out")" 'BEGIN { exit !(v > 60 && v < 195) }' &&
+	[ -n "$(of temp_mc mean "$T/out")" ] && ! grep -Eq 'fan2_rpm|oc4_events|fan2_pwm' "$T/out"
+result $? "record: fan speed, duty cycle and temperature, and no series that does not exist"
 run jetwatt report --json "$T/run.jwt"
 exits 0 && [ "$(of oc3_events counted "$T/out")" = 5 ]
 result $? "report prints the values that record has printed"
@@ -57,13 +65,16 @@ result $? "report prints the values that record has printed"
 run jetwatt export -f csv -o "$T/csv" "$T/run.jwt"
 exits 0 && echo "# fan $(column fan1_rpm "$T/csv"), oc3 $(column oc3_events "$T/csv")" &&
 	[ "$(column fan1_rpm "$T/csv")" = "1500 2140" ] && [ "$(column oc3_events "$T/csv")" = "2 7" ] &&
+	[ "$(column fan1_pwm "$T/csv")" = "51 204" ] && [ "$(column fan2_pwm "$T/csv")" = - ] &&
 	[ "$(column oc2_events "$T/csv")" = 0 ] && [ "$(column fan2_rpm "$T/csv")" = - ]
 result $? "csv: a column for each channel"
 run jetwatt export -f jsonl -o "$T/jsonl" "$T/run.jwt"
-exits 0 && grep '"type":"telemetry"' "$T/jsonl" | grep '"fan1_rpm":2140' | grep -q '"oc1_events":7'
+exits 0 && grep '"type":"telemetry"' "$T/jsonl" | grep '"fan1_rpm":2140' | grep '"fan1_pwm":204' |
+	grep -q '"oc1_events":7'
 result $? "jsonl: a record of each change"
 run jetwatt export -f openmetrics "$T/run.jwt"
 exits 0 && shows '^jetwatt_fan_speed_rpm{fan="1"} 2140$' '^# TYPE jetwatt_overcurrent_events counter$' \
+	'^# TYPE jetwatt_fan_pwm_ratio gauge$' '^jetwatt_fan_pwm_ratio{fan="1"} 0.8$' \
 	'^jetwatt_overcurrent_events_total{input="3"} 5$' && ! grep -q 'input="4"' "$T/out"
 result $? "openmetrics: event counts are counters, of this run"
 
@@ -84,8 +95,8 @@ grep -q '"oc1_events":null' "$T/out"
 result $? "jsonl: null after an input cannot be read"
 
 run jetwatt stat -- sleep 2
-exits 0 && shows '2140 rpm fan 1 ' 'over-current 3 .* 7 events at the end' && ! grep -q 'over-current 1' "$T/out" &&
-	narrow
+exits 0 && shows '2140 rpm fan 1 ' ' 0.8 * fan 1 PWM ' 'over-current 3 .* 7 events at the end' &&
+	! grep -q 'over-current 1' "$T/out" && narrow
 result $? "stat prints the series with their units"
 
 echo 11,0,7,0,0,0 > $events
@@ -93,7 +104,8 @@ printf 'budget = 30W\ndb = %s\n' "$T/profiles.db" > "$T/conf"
 # The module reads temperatures once a second.
 there() { jetwatt daemon metrics > "$T/out" 2> "$T/err" && grep -q '^jetwatt_temperature_celsius [1-9]' "$T/out"; }
 start && within 20 there && shows '^# TYPE jetwatt_overcurrent_events_total counter$' \
-	'^jetwatt_overcurrent_events_total{input="1"} 11$' '^jetwatt_fan_speed_rpm{fan="1"} 2140$'
+	'^jetwatt_overcurrent_events_total{input="1"} 11$' '^jetwatt_fan_speed_rpm{fan="1"} 2140$' \
+	'^jetwatt_fan_pwm_ratio{fan="1"} 0.8$'
 result $? "metrics of jetwattd: since the start of the machine"
 end
 exits 0

@@ -9,8 +9,9 @@
  * which a copy was read whose path in the source tree is unknown. The node: L4T 35.3.1,
  * hardware/nvidia/platform/t23x/prometheus/kernel-dts/cvb/tegra234-p3740-0000-a00.dtsi, and
  * source/kernel/nvidia/Documentation/devicetree/bindings/hwmon/generic-pwm-tachometer.txt.
- * Mainline's driver, which is not simulated, has fan1_input of the hwmon device "pwmfan" if the fan
- * has an interrupt for its tachometer: drivers/hwmon/pwm-fan.c of Linux 5.10, 5.15.148 and 6.8.
+ * Mainline's driver (pwm_fan.c) has fan1_input of the hwmon device "pwmfan" if the fan has an
+ * interrupt for its tachometer, which is not simulated: drivers/hwmon/pwm-fan.c of Linux 5.10,
+ * 5.15.148 and 6.8.
  *
  * Evidence (see doc/hardware.md): vendor's source.
  */

@@ -207,7 +207,10 @@
 	ROW(OC_EVENTS, SYSFS, 6, COUNTER, "oc#_events", "over-current #", "events", 1, "events", \
 	    "jetwatt_overcurrent_events", "input",				\
 	    "soctherm_oc/oc#_event_cnt soctherm_oc/oc#_irq_cnt",		\
-	    "Over-current and under-voltage events of an input of the SoC")
+	    "Over-current and under-voltage events of an input of the SoC")	\
+	ROW(FAN_PWM, SYSFS, 2, GAUGE, "fan#_pwm", "fan # PWM", "/255", 255, "",	\
+	    "jetwatt_fan_pwm_ratio", "fan", "pwmfan/pwm1",			\
+	    "Duty cycle of the PWM signal that controls the speed of a fan")
 
 /**
  * enum jetwatt_series_reader - the component that reads a series
@@ -256,6 +259,7 @@ enum jetwatt_series_type {
  * JETWATT_SERIES_OC_EVENTS: number of events of an over-current input of the SoC since the driver
  *	was loaded. In an over-current event the supply voltage was too low or the supply current
  *	too high, and the SoC throttled its clocks
+ * JETWATT_SERIES_FAN_PWM: duty cycle of the PWM signal that controls the speed of a fan, 1/255
  *
  * JETWATT_A_SERIES_INDEX depends on the kind: SHUNT_UV and BUS_UV: the rail's id; CPU_KHZ: the
  * first CPU of the policy; TEMP_MC: number of the thermal zone; SUM_UV: the chip's id; series that
