@@ -10,7 +10,7 @@
 
 /* With "others = reassert": a change of a knob by another process is reverted this many times;
  * the change after that is left in force. jetwattd(8), jetwattd.conf(5), dist/jetwattd.conf,
- * doc/fleet.md and README.md ("every fourth") state it. */
+ * doc/fleet.md ("fourth, eighth") and README.md ("every fourth") state it. */
 #define FIGHTS		3
 /* Number of further attempts to restore the board at the end, 1 s apart. */
 #define LAST_TRIES	3
