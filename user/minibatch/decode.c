@@ -20,9 +20,9 @@ static int best_state(const struct decoder *d)
 
 	if (d->alone >= 0)
 		return d->alone;
-	for (int s = 1; s < STATES; s++)
-		if (d->now[s].score > d->now[state].score)
-			state = s;
+	for (int i = 0; i < d->states; i++)
+		if (d->now[d->state[i]].score > d->now[state].score)
+			state = d->state[i];
 	return state;
 }
 

@@ -329,6 +329,14 @@ static void reset_paths(struct viterbi_path *w)
 		w[s].score = -INFINITY;
 }
 
+/* List the states that the model has; NONE_AT, which precedes EVAL_AT, is always one. */
+static void list_states(struct decoder *d)
+{
+	for (int s = 0; s < STATES; s++)
+		if (s < NONE_AT ? s % JETWATT_PERIOD_MAX < d->m.train.k : s - EVAL_AT < d->m.eval.k)
+			d->state[d->states++] = (uint8_t)s;
+}
+
 /* The first wait may have any phase index; its length determines the speed of the GPU. */
 static void begin_paths(struct decoder *d)
 {
@@ -367,7 +375,8 @@ static void begin_paths(struct decoder *d)
 /* Set the speed of the gaps from the second gap. */
 static void set_speed(struct decoder *d)
 {
-	for (int s = 0; s < STATES; s++) {
+	for (int i = 0; i < d->states; i++) {
+		int s = d->state[i];
 		struct viterbi_path *w = &d->now[s];
 		const struct jetwatt_cycle *c = s >= EVAL_AT ? &d->m.eval : &d->m.train;
 		int p = s >= EVAL_AT ? s - EVAL_AT : s % JETWATT_PERIOD_MAX;
@@ -395,21 +404,25 @@ void jetwatt_viterbi_next(struct decoder *d, const struct jetwatt_batch_wait *b,
 		d->alone = to;
 		return;
 	}
-	reset_paths(d->next);
+	for (int i = 0; i < d->states; i++)
+		d->next[d->state[i]].score = -INFINITY;
 	if (d->at == 1)
 		set_speed(d);
-	for (int s = 0; s < STATES; s++)
-		if (!isinf(d->now[s].score))
-			expand_state(d, s);
-	for (int s = 0; s < STATES; s++)
-		top = fmax(top, d->next[s].score);
+	for (int i = 0; i < d->states; i++)
+		if (!isinf(d->now[d->state[i]].score))
+			expand_state(d, d->state[i]);
+	for (int i = 0; i < d->states; i++)
+		top = fmax(top, d->next[d->state[i]].score);
 	d->alone = -1;
-	for (int s = 0; s < STATES; s++) {
-		d->now[s] = d->next[s];
-		if (d->now[s].score < top - BEAM)
+	for (int i = 0; i < d->states; i++) {
+		int s = d->state[i];
+
+		/* Of a state without a path, only the score is used. */
+		if (isinf(d->next[s].score) || d->next[s].score < top - BEAM) {
 			d->now[s].score = -INFINITY;
-		if (isinf(d->now[s].score))
 			continue;
+		}
+		d->now[s] = d->next[s];
 		d->alone = s;
 		alive++;
 	}
@@ -423,6 +436,7 @@ void jetwatt_viterbi_begin(struct decoder *d, const struct jetwatt_wait_hmm *m,
 {
 	*d = (struct decoder){ .m = *m, .b = b, .stall = log(m->stall), .lost = log(m->lost),
 			       .extra = log(m->extra_rate), .step = step, .gain = gain, .alone = -1 };
+	list_states(d);
 	set_norms(&d->m.extra);
 	for (int p = 0; p < m->eval.k; p++)
 		set_norms(&d->m.eval.emission[p]);

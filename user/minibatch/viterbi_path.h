@@ -104,6 +104,7 @@ struct viterbi_step {
  * @step: transition to each state; written by the decoder
  * @gain: what the last transition added to the score of the path; NULL: not wanted
  * @at: number of the present wait, from 0
+ * @state: the @states states that the model has, ascending; no other state ever has a path
  * @alone: the only state that still has a path; -1: several states have one
  * @stall, @lost, @extra: logarithms of the probabilities in the model
  * @gap, @wait: gaps and waits of the training cycle (not logarithms)
@@ -115,7 +116,8 @@ struct decoder {
 	struct viterbi_step *step;
 	float *gain;
 	size_t at;
-	int alone;
+	uint8_t state[STATES];
+	int states, alone;
 	double stall, lost, extra;
 	double gap[JETWATT_PERIOD_MAX], wait[JETWATT_PERIOD_MAX];
 };
