@@ -25,8 +25,11 @@ int jetwattd_learner_open(struct jetwattd_learner *l)
 	l->seen = calloc(n, 1);
 	l->choice = malloc(n * sizeof(*l->choice));
 	l->choice_at = malloc(n * sizeof(*l->choice_at));
-	if (!l->exclusions || !l->above || !l->misses_deadline || !l->seen || !l->choice || !l->choice_at)
+	if (!l->exclusions || !l->above || !l->misses_deadline || !l->seen || !l->choice || !l->choice_at ||
+	    jetwatt_mode_index_open(&l->index, n))
 		return jetwatt_tuner_no_memory();
+	for (size_t i = 0; i < n; i++)
+		jetwatt_mode_index_add(&l->index, l->known.mode, i);
 	jetwattd_span_of(&l->span, l->known.mode, n);
 	return 0;
 }
@@ -40,6 +43,7 @@ void jetwattd_learner_close(struct jetwattd_learner *l)
 	free(l->seen);
 	free(l->choice);
 	free(l->choice_at);
+	jetwatt_mode_index_close(&l->index);
 	free(l->steps.cost);
 }
 

@@ -27,6 +27,7 @@
 #include "measure/step_costs.h"
 #include "model/estimator.h"
 #include "tune/learned.h"
+#include "tune/mode_index.h"
 #include "tune/token_mix.h"
 
 /* Maximum number of modes that are tried first, and of presets; further ones are ignored. */
@@ -258,6 +259,7 @@ struct jetwattd_steps {
  * @job: running time and cost of this run of the job
  * @next_allowance: number of elements of @allowance that have been filled since the start
  * @terms: limits for learning, as the loop last passed them
+ * @index: indices of the candidates
  * @choice: candidates among which jetwatt_plan_next() chooses while the model cannot predict
  * @choice_at: index of each of @choice among all candidates
  * @choices: number of elements of @choice
@@ -294,6 +296,7 @@ struct jetwattd_steps {
  */
 struct jetwattd_learner {
 	struct jetwatt_tuner known;
+	struct jetwatt_mode_index index;
 
 	unsigned char *exclusions, *above, *misses_deadline, *seen;
 	double deadline_hz;

@@ -63,10 +63,7 @@ size_t jetwattd_complete_rows(const struct jetwattd_learner *l)
 /* Return the index of a mode among the candidates, -1 if the mode is not a candidate. */
 static long mode_index(const struct jetwattd_learner *l, const struct jetwatt_mode *mode)
 {
-	for (size_t i = 0; i < l->known.nr_modes; i++)
-		if (jetwatt_mode_same(&l->known.mode[i], mode))
-			return (long)i;
-	return -1;
+	return jetwatt_mode_index_find(&l->index, l->known.mode, mode);
 }
 
 /* Return the index of a mode that is a candidate and not excluded, else -1. */

@@ -15,42 +15,25 @@
 #include "out/terminal.h"
 #include "store/csv.h"
 #include "tune/corpus.h"
+#include "tune/mode_index.h"
 #include "util/clock.h"
 #include "util/error.h"
-
-/* Return: hash of a mode. */
-static size_t tuner_hash(const struct jetwatt_mode *m)
-{
-	uint64_t h = 0;
-
-	jetwatt_each_knob(k)
-		h = h * 0x9e3779b97f4a7c15ull + jetwatt_mode_get(m, k);
-	return (h * 0x9e3779b97f4a7c15ull) >> 32;
-}
 
 /* Collect the different modes of @n rows in the order of the rows: a mode may have a row for each
  * minibatch size. Return: 0, -ENOMEM. */
 static int tuner_collect_modes(struct jetwatt_tuner *l, const struct jetwatt_row *row, int n)
 {
-	size_t capacity = 2;
-	size_t *slot;
+	struct jetwatt_mode_index x;
 
-	while (capacity < 2 * (size_t)n)
-		capacity *= 2;
-	slot = calloc(capacity, sizeof(*slot));
-	if (!slot)
+	if (jetwatt_mode_index_open(&x, (size_t)n))
 		return -ENOMEM;
 	for (int i = 0; i < n; i++) {
-		size_t at = tuner_hash(&row[i].mode) & (capacity - 1);
-
-		while (slot[at] && !jetwatt_mode_same(&l->mode[slot[at] - 1], &row[i].mode))
-			at = (at + 1) & (capacity - 1);
-		if (slot[at])
+		if (jetwatt_mode_index_find(&x, l->mode, &row[i].mode) >= 0)
 			continue;
-		l->mode[l->nr_modes++] = row[i].mode;
-		slot[at] = l->nr_modes;
+		l->mode[l->nr_modes] = row[i].mode;
+		jetwatt_mode_index_add(&x, l->mode, l->nr_modes++);
 	}
-	free(slot);
+	jetwatt_mode_index_close(&x);
 	return 0;
 }
 
