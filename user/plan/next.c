@@ -34,7 +34,7 @@ static int next_predict(struct jetwatt_search *s, uint64_t seed)
 	if (err)
 		return err;
 	if ((s->rows >= EXCLUDE_ROWS || s->cross_device) && s->budget_w > 0)
-		return jetwatt_plan_predict_possible(s->m, s->mode, s->n, s->budget_w, 0, s->seen, s->p);
+		return jetwatt_plan_predict_possible(s->m, s->mode, s->n, s->budget_w, 0, s->seen, s->p, NULL);
 	return jetwatt_fitted_predict(s->m, s->mode, NULL, s->n, s->p);
 }
 

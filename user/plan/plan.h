@@ -83,6 +83,19 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 enum jetwatt_seen { JETWATT_NEW, JETWATT_MEASURED, JETWATT_EXCLUDED };
 
 /**
+ * struct jetwatt_plan_memory - what earlier calls have computed with the same model and the same modes
+ * @mean: parametric means of the time of all modes, then of their power; NULL: not computed yet
+ * @predicted: 1 for each mode that has been predicted, else 0; NULL: no mode has been
+ */
+struct jetwatt_plan_memory {
+	double *mean;
+	unsigned char *predicted;
+};
+
+/* Forget what was computed, because the model or the modes have changed. */
+void jetwatt_plan_forget(struct jetwatt_plan_memory *memory);
+
+/**
  * jetwatt_plan_predict_possible() - predict the modes that may be the answer
  * @m: fitted model
  * @mode: modes of the board
@@ -92,6 +105,8 @@ enum jetwatt_seen { JETWATT_NEW, JETWATT_MEASURED, JETWATT_EXCLUDED };
  * @seen: state of each mode. Modes that are too slow or draw too much by the parametric means are set
  *	from JETWATT_NEW to JETWATT_EXCLUDED
  * @p: set to the prediction of each mode that is not excluded, and unchanged for the others
+ * @memory: updated; modes that it has as predicted must have their prediction in @p, and are not predicted
+ *	again; NULL: compute everything
  *
  * The parametric means cost little compared with a prediction. The means exclude no mode if the
  * predictor has no means; if references have at least the weight JETWATT_PLAN_REFERENCE_WEIGHT in its
@@ -102,7 +117,7 @@ enum jetwatt_seen { JETWATT_NEW, JETWATT_MEASURED, JETWATT_EXCLUDED };
  */
 int jetwatt_plan_predict_possible(const struct jetwatt_fitted *m, const struct jetwatt_mode *mode,
 				  size_t n, double budget_w, double beat_ms, unsigned char *seen,
-				  struct jetwatt_prediction *p);
+				  struct jetwatt_prediction *p, struct jetwatt_plan_memory *memory);
 
 /**
  * jetwatt_plan_descend() - choose the next mode on a board whose clocks can only be lowered

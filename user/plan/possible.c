@@ -31,50 +31,77 @@ static void possible_exclude(unsigned char *seen, size_t n, const double *time, 
 			seen[i] = JETWATT_EXCLUDED;
 }
 
-/* Compute the parametric means of all modes, and exclude modes by them. */
-static int possible_apply_means(const struct jetwatt_fitted *m, const struct jetwatt_mode *mode,
-				size_t n, double budget_w, double beat_ms, unsigned char *seen)
+void jetwatt_plan_forget(struct jetwatt_plan_memory *memory)
 {
-	double *time;
-	int err;
+	free(memory->mean);
+	free(memory->predicted);
+	*memory = (struct jetwatt_plan_memory){ 0 };
+}
+
+/* Compute the parametric means of all modes, unless @memory has them, and exclude modes by them. */
+static int possible_apply_means(const struct jetwatt_fitted *m, const struct jetwatt_mode *mode,
+				size_t n, double budget_w, double beat_ms, unsigned char *seen,
+				struct jetwatt_plan_memory *memory)
+{
+	double *time = memory->mean;
+	int err = 0;
 
 	if (!m->by->predict_mean || !m->model ||
 	    jetwatt_fitted_reference_weight(m) >= JETWATT_PLAN_REFERENCE_WEIGHT)
 		return 0;
-	time = malloc(2 * n * sizeof(*time));
-	if (!time)
-		return -ENOMEM;
-	err = m->by->predict_mean(m->model, mode, n, time, time + n);
-	if (!err)
-		possible_exclude(seen, n, time, time + n, budget_w, beat_ms);
-	free(time);
-	return err;
+	if (!time) {
+		time = malloc(2 * n * sizeof(*time));
+		if (!time)
+			return -ENOMEM;
+		err = m->by->predict_mean(m->model, mode, n, time, time + n);
+	}
+	if (err) {
+		free(time);
+		return err;
+	}
+	memory->mean = time;
+	possible_exclude(seen, n, time, time + n, budget_w, beat_ms);
+	return 0;
 }
 
-int jetwatt_plan_predict_possible(const struct jetwatt_fitted *m, const struct jetwatt_mode *mode,
-				  size_t n, double budget_w, double beat_ms, unsigned char *seen,
-				  struct jetwatt_prediction *p)
+/* Predict the modes that are neither excluded nor predicted already. */
+static int possible_predict(const struct jetwatt_fitted *m, const struct jetwatt_mode *mode, size_t n,
+			    const unsigned char *seen, struct jetwatt_prediction *p, unsigned char *predicted)
 {
-	int err = possible_apply_means(m, mode, n, budget_w, beat_ms, seen);
-	struct jetwatt_prediction *some;
-	struct jetwatt_mode *possible;
+	struct jetwatt_prediction *some = malloc(n * sizeof(*some));
+	struct jetwatt_mode *possible = malloc(n * sizeof(*possible));
+	int err = some && possible ? 0 : -ENOMEM;
 	size_t k = 0;
 
-	if (err)
-		return err;
-	some = malloc(n * sizeof(*some));
-	possible = malloc(n * sizeof(*possible));
-	err = some && possible ? 0 : -ENOMEM;
 	for (size_t i = 0; i < n && !err; i++)
-		if (seen[i] != JETWATT_EXCLUDED)
+		if (seen[i] != JETWATT_EXCLUDED && !predicted[i])
 			possible[k++] = mode[i];
 	if (!err && k)
 		err = jetwatt_fitted_predict(m, possible, NULL, k, some);
 	k = 0;
 	for (size_t i = 0; i < n && !err; i++)
-		if (seen[i] != JETWATT_EXCLUDED)
+		if (seen[i] != JETWATT_EXCLUDED && !predicted[i]) {
 			p[i] = some[k++];
+			predicted[i] = 1;
+		}
 	free(some);
 	free(possible);
+	return err;
+}
+
+int jetwatt_plan_predict_possible(const struct jetwatt_fitted *m, const struct jetwatt_mode *mode,
+				  size_t n, double budget_w, double beat_ms, unsigned char *seen,
+				  struct jetwatt_prediction *p, struct jetwatt_plan_memory *memory)
+{
+	struct jetwatt_plan_memory none = { 0 }, *k = memory ? memory : &none;
+	int err = possible_apply_means(m, mode, n, budget_w, beat_ms, seen, k);
+
+	if (!err && !k->predicted) {
+		k->predicted = calloc(n, 1);
+		err = k->predicted ? 0 : -ENOMEM;
+	}
+	if (!err)
+		err = possible_predict(m, mode, n, seen, p, k->predicted);
+	jetwatt_plan_forget(&none);
 	return err;
 }

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/plan.h"
 #include "util/error.h"
 
 int jetwatt_tuner_no_memory(void)
@@ -60,6 +59,7 @@ static void forget_model(struct jetwatt_tuner *l)
 {
 	jetwatt_fitted_free(l->model);
 	l->model = NULL;
+	jetwatt_plan_forget(&l->memory);
 }
 
 void jetwatt_tuner_forget_prior(struct jetwatt_tuner *l)
@@ -155,6 +155,8 @@ int jetwatt_tuner_predict(struct jetwatt_tuner *l)
 
 	if (err)
 		return err;
+	/* A prediction of another minibatch size must not replace one that @memory has. */
+	jetwatt_plan_forget(&l->memory);
 	err = jetwatt_fitted_predict(l->model, l->mode, l->batch, l->nr_modes, l->prediction);
 	return err ? jetwatt_tuner_failed(l, err, "cannot predict") : 0;
 }
@@ -165,7 +167,8 @@ int jetwatt_tuner_predict_possible(struct jetwatt_tuner *l, double limit_w, doub
 
 	if (err)
 		return err;
-	err = jetwatt_plan_predict_possible(l->model, l->mode, l->nr_modes, limit_w, beat_ms, seen, l->prediction);
+	err = jetwatt_plan_predict_possible(l->model, l->mode, l->nr_modes, limit_w, beat_ms, seen, l->prediction,
+					    &l->memory);
 	return err ? jetwatt_tuner_failed(l, err, "cannot predict") : 0;
 }
 
@@ -177,5 +180,5 @@ void jetwatt_tuner_free(struct jetwatt_tuner *l)
 	free(l->prediction);
 	free(l->fitted);
 	jetwatt_estimator_forget(&l->by);
-	jetwatt_fitted_free(l->model);
+	forget_model(l);
 }

@@ -8,6 +8,7 @@
 #define JETWATT_TUNE_LEARNED_H
 
 #include "model/estimator.h"
+#include "plan/plan.h"
 
 /* Seed of the fits and searches of verbs and jetwattd: the same rows give the same result. */
 #define JETWATT_TUNER_SEED	1
@@ -45,6 +46,7 @@ struct jetwatt_session;
  * @model: model of the last fit; NULL: none
  * @fitted: rows of the last fit
  * @nr_fitted: number of elements of @fitted
+ * @memory: what jetwatt_tuner_predict_possible() has computed with @model
  * @given: 1: the model @model was read from a file and is not fitted again
  * @begun_ns: start of the measurements, CLOCK_MONOTONIC in nanoseconds
  * @ended_ns: end of the last measurement, CLOCK_MONOTONIC in nanoseconds; 0: nothing was measured
@@ -71,6 +73,7 @@ struct jetwatt_tuner {
 	struct jetwatt_fitted *model;
 	struct jetwatt_row *fitted;
 	size_t nr_fitted;
+	struct jetwatt_plan_memory memory;
 	int given;
 	uint64_t begun_ns, ended_ns;
 	int silent, down, sizes;
