@@ -5,12 +5,15 @@
  * JETWATT_SERIES_ROWS() names the files; a board without them lacks only that series.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "jetwatt.h"
 #include "lib/series_files.h"
@@ -23,11 +26,13 @@
  * struct jetwatt_sysfs - sysfs files of the telemetry series
  * @root: mount point of sysfs
  * @path: path of the file of each telemetry slot; "": the board has none
+ * @fd: descriptor of each of these files, which stays open until the next search; -1: not open
  * @readings: number of readings since the last search; 0: search before the next reading
  */
 struct jetwatt_sysfs {
 	char root[128];
 	char path[JETWATT_TELEMETRY_SLOTS][PATH_LEN];
+	int fd[JETWATT_TELEMETRY_SLOTS];
 	unsigned int readings;
 };
 
@@ -47,18 +52,40 @@ static int is_named(const char *path, const char *driver)
 	return !strcmp(line, driver);
 }
 
-/* Read a number from a file. Return: 0; -ENOENT: the file cannot be read or contains no number. */
+/* Read a number from the start of an open file. Return: 0; -ENOENT: the file cannot be read, contains no
+ * number or was removed. */
+static int read_open(int fd, int64_t *v)
+{
+	char text[32], *end;
+	struct stat st;
+	ssize_t n = fd < 0 || fstat(fd, &st) || !st.st_nlink ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+	int64_t value;
+
+	text[n > 0 ? n : 0] = '\0';
+	value = strtoll(text, &end, 10);
+	if (end == text)
+		return -ENOENT;
+	*v = value;
+	return 0;
+}
+
+/* Read a number from a file. Return: as read_open(). */
 static int read_number(const char *path, int64_t *v)
 {
-	FILE *f = fopen(path, "re");
-	int64_t value;
-	int err = !f || fscanf(f, "%" SCNd64, &value) != 1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = read_open(fd, v);
 
-	if (f)
-		fclose(f);
-	if (!err)
-		*v = value;
-	return err ? -ENOENT : 0;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static void close_files(struct jetwatt_sysfs *fs)
+{
+	jetwatt_each_slot(s) {
+		if (fs->fd[s] >= 0)
+			close(fs->fd[s]);
+		fs->fd[s] = -1;
+	}
 }
 
 static int by_number(const void *a, const void *b)
@@ -113,6 +140,7 @@ static void find_channels(struct jetwatt_sysfs *fs, const struct jetwatt_series_
 
 static void find_all_files(struct jetwatt_sysfs *fs)
 {
+	close_files(fs);
 	memset(fs->path, 0, sizeof(fs->path));
 	for (uint32_t kind = 0; kind < __JETWATT_SERIES_KINDS; kind++)
 		find_channels(fs, jetwatt_series_row(kind));
@@ -126,6 +154,7 @@ int jetwatt_sysfs_open(struct jetwatt_sysfs **out, const char *sysfs)
 	if (!fs)
 		return -ENOMEM;
 	snprintf(fs->root, sizeof(fs->root), "%s", sysfs ? sysfs : "/sys");
+	memset(fs->fd, -1, sizeof(fs->fd));
 	return 0;
 }
 
@@ -142,7 +171,9 @@ int jetwatt_sysfs_read(struct jetwatt_sysfs *fs, struct jetwatt_reading *r)
 	jetwatt_each_slot(s) {
 		if (!fs->path[s][0])
 			continue;
-		if (read_number(fs->path[s], &r->of.value[s]))
+		if (fs->fd[s] < 0)
+			fs->fd[s] = open(fs->path[s], O_RDONLY | O_CLOEXEC);
+		if (read_open(fs->fd[s], &r->of.value[s]))
 			gone = 1;
 		else
 			n++;
@@ -153,5 +184,7 @@ int jetwatt_sysfs_read(struct jetwatt_sysfs *fs, struct jetwatt_reading *r)
 
 void jetwatt_sysfs_close(struct jetwatt_sysfs *fs)
 {
+	if (fs)
+		close_files(fs);
 	free(fs);
 }
