@@ -25,7 +25,7 @@ int jetwatt_cap_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwat
 {
 	for (int i = 0; i < b->nr_caps[k]; i++) {
 		const char *path = b->cap[k][i].path;
-		int rc = jetwatt_sysfs_u64(b, path, &s->cap[k][i].hz);
+		int rc = jetwatt_sysfs_kept_u64(b, path, &s->cap[k][i].hz);
 
 		/* No mode has to set an optional knob, so a file that can't be read is skipped. */
 		if (rc && jetwatt_knob_row(k)->optional)

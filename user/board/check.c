@@ -48,7 +48,7 @@ int jetwatt_check_above(const struct jetwatt_board *b, struct jetwatt_error_text
 {
 	uint64_t rate;
 
-	if (jetwatt_sysfs_u64(b, path, &rate) || rate <= cap || rate - cap <= cap / 50)
+	if (jetwatt_sysfs_kept_u64(b, path, &rate) || rate <= cap || rate - cap <= cap / 50)
 		return 0;
 	jetwatt_board_error_set(err, -ESTALE, "%s runs at %" PRIu64 " although its cap is %" PRIu64, knob,
 			  rate, cap);

@@ -77,7 +77,7 @@ static int cores_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwa
 	(void)k;
 	for (int i = 0; i < b->cpus; i++) {
 		snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/online", b->cpu[i].id);
-		rc = jetwatt_sysfs_u64(b, path, &v);
+		rc = jetwatt_sysfs_kept_u64(b, path, &v);
 		if (rc == -ENOENT && b->cpu[i].fixed)
 			v = 1;
 		else if (rc)

@@ -99,12 +99,12 @@ static int cpu_policy_range(const struct jetwatt_board *b, int p, struct jetwatt
 
 	snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/scaling_min_freq",
 		 b->policy[p]);
-	rc = jetwatt_sysfs_u64(b, path, &r->min);
+	rc = jetwatt_sysfs_kept_u64(b, path, &r->min);
 	if (rc)
 		return rc;
 	snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/scaling_max_freq",
 		 b->policy[p]);
-	return jetwatt_sysfs_u64(b, path, &r->max);
+	return jetwatt_sysfs_kept_u64(b, path, &r->max);
 }
 
 /* Keep in the list @v only the clocks that are also in the list @with: a mode sets one clock for

@@ -101,9 +101,9 @@ int jetwatt_devfreq_read(struct jetwatt_board *b, enum jetwatt_knob k,
 
 	if (!jetwatt_lack_not(b, k))
 		return 0;
-	rc = jetwatt_sysfs_u64(b, devfreq_path(b, k, "min_freq", path), &range->min);
+	rc = jetwatt_sysfs_kept_u64(b, devfreq_path(b, k, "min_freq", path), &range->min);
 	if (!rc)
-		rc = jetwatt_sysfs_u64(b, devfreq_path(b, k, "max_freq", path), &range->max);
+		rc = jetwatt_sysfs_kept_u64(b, devfreq_path(b, k, "max_freq", path), &range->max);
 	range->known = !rc;
 	/* No mode has to set an optional knob, so a file that can't be read is skipped. */
 	if (rc && !jetwatt_knob_row(k)->optional)

@@ -92,6 +92,7 @@ struct jetwatt_knob_cap {
 /**
  * struct jetwatt_board - an open board
  * @sys, @proc, @state, @etc, @write, @arg: as in struct jetwatt_board_roots
+ * @files: files of jetwatt_sysfs_kept_u64(); NULL: none stays open
  * @kind: row of the table of boards; never NULL
  * @name: name of the board
  * @cpu, @cpus: all CPUs; a mode with n cores has the first n of this array online
@@ -119,6 +120,7 @@ struct jetwatt_board {
 	char sys[PATH_LEN / 2], proc[PATH_LEN / 2], state[PATH_LEN / 2], etc[PATH_LEN / 2];
 	jetwatt_board_write_fn write;
 	void *arg;
+	struct jetwatt_sysfs_files *files;
 	const struct jetwatt_board_kind *kind;
 	char name[NAME_LEN];
 
@@ -172,6 +174,12 @@ int jetwatt_sysfs_text(const struct jetwatt_board *b, const char *path, char *bu
 /* Read one decimal number. Return: 0; -EINVAL: the file holds something else than a number;
  * negative errno. */
 int jetwatt_sysfs_u64(const struct jetwatt_board *b, const char *path, uint64_t *v);
+/* As jetwatt_sysfs_u64(), for a file that is read every few seconds: the file stays open. Call it only where
+ * no other thread uses the board. */
+int jetwatt_sysfs_kept_u64(const struct jetwatt_board *b, const char *path, uint64_t *v);
+/* Allocate memory for the files that stay open. Return: NULL if memory is short; then none does. */
+struct jetwatt_sysfs_files *jetwatt_sysfs_files_new(void);
+void jetwatt_sysfs_files_free(struct jetwatt_sysfs_files *files);
 /* Read all numbers of a file, ascending, without duplicates and zeros, up to @max of them.
  * Return: number of values read; negative errno. */
 int jetwatt_sysfs_list(const struct jetwatt_board *b, const char *path, uint64_t *v, int max);

@@ -21,6 +21,7 @@ int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_ro
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return jetwatt_error_sys(err, -ENOMEM, "cannot identify the board");
+	b->files = jetwatt_sysfs_files_new();
 	b->lease = -1;
 	b->opener = getpid();
 	b->sensors_guardian = b->knobs_guardian = b->remote = -1;
@@ -38,6 +39,7 @@ int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_ro
 		rc = jetwatt_knob_ops(k)->discover(b, k, err);
 	if (rc) {
 		jetwatt_remote_close(b);
+		jetwatt_sysfs_files_free(b->files);
 		free(b);
 		return rc;
 	}
@@ -54,5 +56,6 @@ void jetwatt_board_close(struct jetwatt_board *b)
 	jetwatt_lease_release(b);
 	jetwatt_guardian_end(b);
 	jetwatt_remote_close(b);
+	jetwatt_sysfs_files_free(b->files);
 	free(b);
 }

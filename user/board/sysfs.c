@@ -8,58 +8,146 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Maximum number of files that stay open; further ones are opened for each reading. */
+#define FILES	64
+
+/**
+ * struct jetwatt_sysfs_files - files that stay open
+ * @n: number of files
+ * @fd: descriptor of each file; -1: the file could not be opened
+ * @hash: hash of the path of each file
+ * @path: path of each file, below the board's sys root
+ */
+struct jetwatt_sysfs_files {
+	int n, fd[FILES];
+	uint64_t hash[FILES];
+	char path[FILES][PATH_LEN];
+};
+
+struct jetwatt_sysfs_files *jetwatt_sysfs_files_new(void)
+{
+	return calloc(1, sizeof(struct jetwatt_sysfs_files));
+}
+
+void jetwatt_sysfs_files_free(struct jetwatt_sysfs_files *files)
+{
+	for (int i = 0; files && i < files->n; i++)
+		if (files->fd[i] >= 0)
+			close(files->fd[i]);
+	free(files);
+}
 
 static int sysfs_full_path(const struct jetwatt_board *b, const char *path, char *out)
 {
 	return snprintf(out, PATH_LEN, "%s/%s", b->sys, path) < PATH_LEN ? 0 : -ENAMETOOLONG;
 }
 
-int jetwatt_sysfs_text(const struct jetwatt_board *b, const char *path, char *buf, size_t len)
+static int sysfs_open(const struct jetwatt_board *b, const char *path)
 {
 	char name[PATH_LEN];
-	size_t used = 0;
-	ssize_t got;
-	int fd, rc;
+	int rc = sysfs_full_path(b, path, name), fd;
 
-	rc = sysfs_full_path(b, path, name);
 	if (rc)
 		return rc;
 	fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
+	return fd < 0 ? -errno : fd;
+}
+
+/* Read an open file from its start. Return: as jetwatt_sysfs_text(). */
+static int sysfs_read(int fd, char *buf, size_t len)
+{
+	size_t used = 0;
+	ssize_t got;
+
 	while (used < len - 1) {
-		got = read(fd, buf + used, len - 1 - used);
+		got = pread(fd, buf + used, len - 1 - used, (off_t)used);
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0) {
-			rc = -errno;
-			break;
-		}
+		if (got < 0)
+			return -errno;
 		if (!got)
 			break;
 		used += (size_t)got;
 	}
-	close(fd);
-	if (rc)
-		return rc;
 	while (used && strchr(" \t\r\n", buf[used - 1]))
 		used--;
 	buf[used] = '\0';
 	return (int)used;
 }
 
-int jetwatt_sysfs_u64(const struct jetwatt_board *b, const char *path, uint64_t *v)
+int jetwatt_sysfs_text(const struct jetwatt_board *b, const char *path, char *buf, size_t len)
 {
-	char text[64], *end;
-	int rc = jetwatt_sysfs_text(b, path, text, sizeof(text));
+	int fd = sysfs_open(b, path), rc;
 
-	if (rc < 0)
-		return rc;
+	if (fd < 0)
+		return fd;
+	rc = sysfs_read(fd, buf, len);
+	close(fd);
+	return rc;
+}
+
+/* Return: descriptor of the file @path, -1: not open; NULL: there is no room for the file. */
+static int *sysfs_kept(struct jetwatt_sysfs_files *k, const char *path)
+{
+	uint64_t hash = 0;
+
+	for (const char *c = path; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 0x100000001b3ull;
+	for (int i = 0; k && i < k->n; i++)
+		if (k->hash[i] == hash && !strcmp(k->path[i], path))
+			return &k->fd[i];
+	if (!k || k->n == FILES || strlen(path) >= PATH_LEN)
+		return NULL;
+	k->hash[k->n] = hash;
+	strcpy(k->path[k->n], path);
+	k->fd[k->n] = -1;
+	return &k->fd[k->n++];
+}
+
+static int sysfs_parse_u64(const char *text, uint64_t *v)
+{
+	char *end;
+
 	errno = 0;
 	*v = strtoull(text, &end, 10);
 	return errno || end == text || *end || text[0] == '-' ? -EINVAL : 0;
+}
+
+int jetwatt_sysfs_u64(const struct jetwatt_board *b, const char *path, uint64_t *v)
+{
+	char text[64];
+	int rc = jetwatt_sysfs_text(b, path, text, sizeof(text));
+
+	return rc < 0 ? rc : sysfs_parse_u64(text, v);
+}
+
+int jetwatt_sysfs_kept_u64(const struct jetwatt_board *b, const char *path, uint64_t *v)
+{
+	int *fd = sysfs_kept(b->files, path), rc;
+	struct stat st;
+	char text[64];
+
+	if (!fd)
+		return jetwatt_sysfs_u64(b, path, v);
+	if (*fd >= 0) {
+		rc = fstat(*fd, &st) || !st.st_nlink ? -ENODEV : sysfs_read(*fd, text, sizeof(text));
+		if (rc >= 0)
+			return sysfs_parse_u64(text, v);
+		/* The file may have been removed and created again, as those of a CPU policy are
+		 * when its CPUs go offline and come online. */
+		close(*fd);
+		*fd = -1;
+	}
+	rc = sysfs_open(b, path);
+	if (rc < 0)
+		return rc;
+	*fd = rc;
+	rc = sysfs_read(*fd, text, sizeof(text));
+	return rc < 0 ? rc : sysfs_parse_u64(text, v);
 }
 
 static int sysfs_compare_u64(const void *a, const void *b)
