@@ -26,8 +26,8 @@
 #include "measure/measured.h"
 #include "measure/step_costs.h"
 #include "model/estimator.h"
+#include "model/mode_index.h"
 #include "tune/learned.h"
-#include "tune/mode_index.h"
 #include "tune/token_mix.h"
 
 /* Maximum number of modes that are tried first, and of presets; further ones are ignored. */

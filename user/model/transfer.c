@@ -12,6 +12,7 @@
 #include "model/fit.h"
 #include "model/linalg.h"
 #include "model/order.h"
+#include "model/transfer_refs.h"
 
 /* Prior standard deviations, for log time and then for log power. @weight: of a reference's weight
  * around 1 / n, times the square root of the number n of references; @level: of an offset of all
@@ -30,103 +31,6 @@ static const double scale[] = { 0.5, 1, 2, 4 };
 /* Smallest number of rows with which outliers are weighted down; largest number of passes. */
 #define OUTLIER_ROWS	4
 #define OUTLIER_PASSES	3
-/* The references cover a range of a knob if each end is within this factor of their own range. */
-#define COVER_FACTOR	1.5
-
-enum { TIME, POWER, SIDES };
-
-/* @users: atomic counter. @ref: of each reference its model, the lowest and highest level of each
- * knob, the mode of average power, and the means of log time and log power over its rows. */
-struct jetwatt_transfer {
-	unsigned int users;
-	size_t n;
-	struct {
-		struct jetwatt_model *m;
-		struct jetwatt_mode lo, hi, middle;
-		double mean[SIDES];
-	} ref[];
-};
-
-struct jetwatt_transfer *jetwatt_transfer_new(size_t n)
-{
-	struct jetwatt_transfer *t = calloc(1, sizeof(*t) + n * sizeof(t->ref[0]));
-
-	if (t)
-		t->users = 1;
-	return t;
-}
-
-/* Return: the mode whose log power is closest to @power, the mean log power of the rows. */
-static struct jetwatt_mode transfer_middle_of(const struct jetwatt_row *row, size_t n, double power)
-{
-	size_t at = 0;
-
-	for (size_t i = 1; i < n; i++)
-		if (fabs(log(row[i].power_w) - power) < fabs(log(row[at].power_w) - power))
-			at = i;
-	return row[at].mode;
-}
-
-void jetwatt_transfer_add(struct jetwatt_transfer *t, struct jetwatt_model *m,
-			  const struct jetwatt_row *row, size_t n)
-{
-	double mean[SIDES] = { 0 };
-
-	for (size_t i = 0; i < n; i++) {
-		mean[TIME] += log(row[i].time_ms) / n;
-		mean[POWER] += log(row[i].power_w) / n;
-	}
-	t->ref[t->n].m = m;
-	t->ref[t->n].lo = t->ref[t->n].hi = row[0].mode;
-	for (size_t i = 1; i < n; i++) {
-		jetwatt_mode_lower(&t->ref[t->n].lo, &row[i].mode);
-		jetwatt_mode_raise(&t->ref[t->n].hi, &row[i].mode);
-	}
-	t->ref[t->n].middle = transfer_middle_of(row, n, mean[POWER]);
-	memcpy(t->ref[t->n++].mean, mean, sizeof(mean));
-}
-
-int jetwatt_transfer_covers(const struct jetwatt_transfer *t, const struct jetwatt_mode *lo,
-			    const struct jetwatt_mode *hi)
-{
-	struct jetwatt_mode low = t->ref[0].lo, high = t->ref[0].hi;
-
-	for (size_t r = 1; r < t->n; r++) {
-		jetwatt_mode_lower(&low, &t->ref[r].lo);
-		jetwatt_mode_raise(&high, &t->ref[r].hi);
-	}
-	jetwatt_each_knob(k)
-		if (jetwatt_mode_get(&low, k) > COVER_FACTOR * jetwatt_mode_get(lo, k) ||
-		    COVER_FACTOR * jetwatt_mode_get(&high, k) < jetwatt_mode_get(hi, k))
-			return 0;
-	return 1;
-}
-
-size_t jetwatt_transfer_count(const struct jetwatt_transfer *t)
-{
-	return t ? t->n : 0;
-}
-
-struct jetwatt_transfer *jetwatt_transfer_get(struct jetwatt_transfer *t)
-{
-	if (t)
-		__atomic_add_fetch(&t->users, 1, __ATOMIC_RELAXED);
-	return t;
-}
-
-void jetwatt_transfer_put(struct jetwatt_transfer *t)
-{
-	if (!t || __atomic_sub_fetch(&t->users, 1, __ATOMIC_ACQ_REL))
-		return;
-	for (size_t i = 0; i < t->n; i++)
-		jetwatt_model_free(t->ref[i].m);
-	free(t);
-}
-
-struct jetwatt_mode jetwatt_transfer_middle(const struct jetwatt_transfer *t)
-{
-	return t->ref[0].middle;
-}
 
 /**
  * struct transfer_points - modes as the references predict them, for time and for power
@@ -144,13 +48,13 @@ static void transfer_points_free(struct transfer_points *p)
 	free(p->f[TIME]);
 }
 
-static int transfer_points_of(const struct jetwatt_transfer *t, const struct jetwatt_mode *mode,
+static int transfer_points_of(struct jetwatt_transfer *t, const struct jetwatt_mode *mode,
 			      size_t n, struct transfer_points *p)
 {
 	size_t features = t->n + JETWATT_FEATURES, all = n * (features + 2);
-	struct jetwatt_prediction *said = malloc((n + 1) * sizeof(*said));
+	struct jetwatt_prediction *said = malloc((n * t->n + 1) * sizeof(*said));
 	double *v = calloc(SIDES * all + 1, sizeof(*v)), level[SIDES] = { 0 };
-	int err = said && v ? 0 : -ENOMEM;
+	int err = said && v ? jetwatt_transfer_said(t, mode, n, said) : -ENOMEM;
 
 	*p = (struct transfer_points){ .n = n, .features = features };
 	for (int s = 0; s < SIDES && v; s++) {
@@ -161,11 +65,11 @@ static int transfer_points_of(const struct jetwatt_transfer *t, const struct jet
 	for (size_t r = 0; r < t->n; r++)
 		for (int s = 0; s < SIDES; s++)
 			level[s] += t->ref[r].mean[s] / t->n;
-	for (size_t r = 0; r < t->n && !err; r++) {
-		err = jetwatt_model_predict(t->ref[r].m, mode, n, said);
+	for (size_t r = 0; r < t->n; r++)
 		for (size_t i = 0; i < n && !err; i++) {
-			double is[SIDES] = { log(said[i].time_ms), log(said[i].power_w) };
-			double sd[SIDES] = { said[i].time_sd, said[i].power_sd };
+			const struct jetwatt_prediction *by = &said[i * t->n + r];
+			double is[SIDES] = { log(by->time_ms), log(by->power_w) };
+			double sd[SIDES] = { by->time_sd, by->power_sd };
 
 			for (int s = 0; s < SIDES; s++) {
 				double off = is[s] - t->ref[r].mean[s];
@@ -175,7 +79,6 @@ static int transfer_points_of(const struct jetwatt_transfer *t, const struct jet
 				p->var[s][i] += sd[s] * sd[s] / (t->n * t->n);
 			}
 		}
-	}
 	for (size_t i = 0; i < n && !err; i++) {
 		struct jetwatt_features x;
 

@@ -15,7 +15,8 @@
 /*
  * Models of the references, shared by a prior and the models fitted with it, and freed with the
  * last user. The counter is atomic, the contents are read-only after the last
- * jetwatt_transfer_add().
+ * jetwatt_transfer_add(), except the stored predictions of the references, which one thread at a
+ * time uses.
  */
 struct jetwatt_transfer;
 

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/mode_index.h"
 #include "out/terminal.h"
 #include "store/csv.h"
 #include "tune/corpus.h"
-#include "tune/mode_index.h"
 #include "util/clock.h"
 #include "util/error.h"
 

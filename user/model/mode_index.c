@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A hash table of modes with linear probing; at least half of its slots are free. */
-#include "tune/mode_index.h"
+#include "model/mode_index.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -39,10 +39,11 @@ static size_t *mode_slot(const struct jetwatt_mode_index *x, const struct jetwat
 long jetwatt_mode_index_find(const struct jetwatt_mode_index *x, const struct jetwatt_mode *mode,
 			     const struct jetwatt_mode *m)
 {
-	return (long)*mode_slot(x, mode, m) - 1;
+	return x->slot ? (long)*mode_slot(x, mode, m) - 1 : -1;
 }
 
-void jetwatt_mode_index_add(struct jetwatt_mode_index *x, const struct jetwatt_mode *mode, size_t at)
+void jetwatt_mode_index_add(struct jetwatt_mode_index *x, const struct jetwatt_mode *mode,
+			    size_t at)
 {
 	size_t *slot = mode_slot(x, mode, &mode[at]);
 
