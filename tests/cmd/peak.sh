@@ -18,7 +18,12 @@ train=$!
 doing holding 120
 result $? "the job is learned"
 sleep 45
-draws=$(of_mode 6)
+# jetwattd goes on learning while it holds a mode, so wait for a mode that uses most of the budget.
+most() { draws=$(of_mode 6); at_most $((BUDGET * 7 / 10)) "$draws"; }
+for _ in $(seq 24); do
+	most && break
+	sleep 5
+done
 jetwatt daemon status
 over=$(breach "$begun" $CAP $SHORT)
 echo "# over $CAP W over $SHORT s for $over s; the mode draws $draws W on average"
@@ -26,7 +31,7 @@ at_most "$over" 0.3
 result $? "power over the short window above its limit for at most 0.1 s longer than the window"
 at_most "$(breach "$begun" $BUDGET 5)" 5
 result $? "mean power over the budget's window above the budget for at most a window"
-[ "$(status_of cap_w)" = $CAP ] && at_most $((BUDGET * 7 / 10)) "$draws" && grep -q "over the budget" "$T/log"
+[ "$(status_of cap_w)" = $CAP ] && most && grep -q "over the budget" "$T/log"
 result $? "the limit is shown, a mode was left for its peaks, and the mode held uses most of the budget"
 kill "$train"
 wait "$train"
