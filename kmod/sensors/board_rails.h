@@ -28,7 +28,7 @@ struct jetwatt_node {
 };
 
 /*
- * Labels and parents are taken from the device trees of L4T 35.3 and 36.4. Rails that are not
+ * Labels are from the device trees of L4T 35.3 and 36.4, parents inferred from the labels. Rails that are not
  * listed belong to the carrier board (CVB_ATX_* of IGX Orin): they feed the module's inputs, or
  * feed other parts of the carrier board, and are never part of the module's total.
  */

@@ -5,7 +5,7 @@
  *
  *   kmod_cost idle SECONDS             no process samples
  *   kmod_cost ours HZ SECONDS [MS]     jetwatt.ko samples; one subscriber gets a message every MS
- *                                      milliseconds (default: 100)
+ *                                      milliseconds or 256 samples (default: 100, 32)
  *   kmod_cost sysfs HZ SECONDS         this program reads the same rails from hwmon
  *   kmod_cost other HZ SECONDS CMD...  CMD reads them, and prints the number of samples it took
  *

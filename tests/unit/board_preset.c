@@ -348,8 +348,8 @@ TEST(preset_with_another_mask_needs_a_reboot)
 	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[2]), 0);
 	jetwatt_presets_free(p);
 
-	/* With the presets of JetPack 5 and a current mask of 0, a preset without a mask needs no
-	 * reboot, and a preset with a mask needs one. */
+	/* With the presets of JetPack 5 and a current mask of 0, a preset with the mask 0 needs no
+	 * reboot, and a preset with another mask needs one. */
 	ASSERT_EQ(parse(orin, &p, &line, &why), 0);
 	tree_put(&t, "sys/devices/platform/gpu.0/tpc_pg_mask", "0\n");
 	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[0]), 0);

@@ -334,7 +334,7 @@ TEST_F(net, work_of_subgraphs_is_counted)
 	struct out *g = &self->g, light = { NULL, 0 }, heavy = { NULL, 0 }, body = { NULL, 0 };
 	struct out both = { NULL, 0 }, a = { NULL, 0 };
 
-	/* The graph is y = c ? relu(x) : x x; then a loop multiplies y by w ten times. */
+	/* The graph is y = c ? relu(x) : x @ x; then a loop multiplies y by w ten times. */
 	out_node(&light, "Relu", "x", "l", "");
 	out_value(&light, 12, "l", "16,16");
 	out_node(&heavy, "MatMul", "x,x", "h", "");

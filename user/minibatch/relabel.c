@@ -31,7 +31,7 @@
 #define LIKE		0.2
 /* minimum number of neighbouring waits that must have the same length */
 #define LIKE_MIN	3
-/* maximum amount by which waits at another speed are shorter (logarithm) */
+/* maximum amount by which waits at other clocks are shorter than usual ones (logarithm) */
 #define SHORTER		2.1
 /* maximum mean duration of late minibatches, in usual durations; LATE_SAME_WORK applies if all waits
  * follow the same number of launches, so that the work is known to be the same */
