@@ -44,7 +44,7 @@ $(B)/jobs/%: tests/sim/jobs/%.c
 
 $(jobs): tests/sim/gpu_uapi.h
 
-# One program of frameworks.c is linked with the CUDA runtime statically.
+# The program "plain" of frameworks.c needs the CUDA runtime linked in.
 $(B)/jobs/frameworks $(B)/jobs/llmserve: tests/sim/libcuda/cudart.c tests/sim/libcuda/cudart.h tests/sim/libcuda/cuda.h tests/sim/jobs/frameworks.h tests/sim/jobs/llm_requests.h
 
 # The simulated CUDA driver library and runtime library.

@@ -264,8 +264,8 @@ static void reap_watchers_fn(struct work_struct *work)
  * @sk: the socket
  * @tgids: ids of the processes whose waits the socket gets
  * @n: number of ids in @tgids; 0 to get the waits of all processes
- * @with_children: also send the waits of the processes that the processes in @tgids and their
- *	descendants fork from now on
+ * @with_children: also send the waits of the processes that the processes in @tgids fork from now
+ *	on, and of their descendants
  *
  * Context: takes watchers.lock; sleeps. Return: 0; -EALREADY if the socket is subscribed; -EUSERS
  * if there are too many subscribers; -ENOMEM; -EOPNOTSUPP if the kernel lacks the tracepoints.

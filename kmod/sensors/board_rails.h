@@ -28,9 +28,9 @@ struct jetwatt_node {
 };
 
 /*
- * Labels are from the device trees of L4T 35.3 and 36.4, parents inferred from the labels. Rails that are not
- * listed belong to the carrier board (CVB_ATX_* of IGX Orin): they feed the module's inputs, or
- * feed other parts of the carrier board, and are never part of the module's total.
+ * Labels are from the device trees of L4T 35.3 and 36.4, parents inferred from the labels. Rails
+ * that are not listed belong to the carrier board (CVB_ATX_* of IGX Orin): they feed the module's
+ * inputs, or feed other parts of the carrier board, and are never part of the module's total.
  */
 static const struct jetwatt_node agx_orin_rails[] = {
 	{ .label = "VDD_GPU_SOC" },

@@ -76,7 +76,7 @@ static uint64_t seed(void)
 
 struct score {
 	size_t hit, found, true_bounds, whole;
-	double error_ms;	/* largest distance of a hit from the true boundary */
+	double error_ms;	/* largest distance of a hit from a boundary that was not lost */
 };
 
 /* A found boundary counts as a hit if it is within 0.2 ms of the true boundary. If the event of the

@@ -67,8 +67,8 @@ TEST(gradients_of_power_match_differences)
 	EXPECT_LT(worst_gradient(&jetwatt_power_form), 1e-6);
 }
 
-/* A higher level of any knob never increases the time, and at an equal rate never lowers the
- * power. */
+/* A higher level of any knob never increases the time, and at equal minibatches per second
+ * never lowers the power. */
 TEST(time_and_power_are_monotone_in_every_knob)
 {
 	const struct jetwatt_form *f[] = { &jetwatt_time_form, &jetwatt_power_form };

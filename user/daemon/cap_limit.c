@@ -22,8 +22,8 @@
  * span_to_judge()) cover a whole averaging window. FAR is used in all other cases. */
 #define FAR		1.15
 #define FAR_CHOSEN	1.5
-/* Mean power above this fraction of the budget for half a window counts as above the budget: the
- * difference is within the error of the sensors. */
+/* A mean over the window that stays above this fraction of the budget for half a window counts as
+ * above the budget: the difference is within the error of the sensors. */
 #define SENSOR_MARGIN	0.995
 /* If the mean power would stay above the budget for more than this fraction of an averaging
  * window in the safe mode, step down to the lowest mode. */

@@ -52,7 +52,7 @@ struct jetwatt_timeshare_span {
  * State of the run:
  * @arrivals: counter of requests; NULL: requests are not counted
  * @counted: number of requests counted up to the end of the last window
- * @seen: statistics of the windows so far
+ * @seen: statistics of the last windows
  * @window: the window in progress
  * @plan: the present plan of the time slices; valid if @planned is 1
  * @guard: descriptor of the guard process, which thaws both programs if this process ends or hangs;

@@ -14,7 +14,7 @@
 #include "tune/offline.h"
 #include "util/error.h"
 
-/* Value of a limit that the user did not give, in watts and in milliseconds. */
+/* Value of a limit that a trial search ignores, in watts and in milliseconds. */
 #define NO_LIMIT	1e9
 
 const char *jetwatt_inference_limits(const struct jetwatt_slice_query *q, char *buf, size_t len)
