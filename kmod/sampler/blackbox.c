@@ -101,8 +101,8 @@ static int copy_samples(u64 first, u64 last, struct jetwatt_sample *to)
  * @index: see struct jetwatt_blackbox
  * @time_ns: time of the event, CLOCK_MONOTONIC
  *
- * Copies the samples from the configured window before @time_ns, and all
- * samples from @time_ns until now, as far as the ring holds them.
+ * Copies the samples from the configured window before @time_ns, and all samples from @time_ns until
+ * now, as far as the ring holds them.
  *
  * Context: takes blackbox.lock; sleeps. Return: 0; -EBUSY if the black box is not empty; -ENODATA
  * if the ring has no samples of that period; -ENOMEM.

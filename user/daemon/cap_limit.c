@@ -158,8 +158,8 @@ static int near_budget(struct jetwattd_cap_check *j, double w, int whole, uint64
 	return j->near_ns && now - j->near_ns > window / 2;
 }
 
-/* Return: 1 if the budget is exceeded, or near_budget() returns 1, else 0. @w: mean power over the last @span nanoseconds,
- * in W. For a span shorter than the averaging window, as after a step down, the threshold is
+/* Return: 1 if the budget is exceeded, or near_budget() returns 1, else 0. @w: mean power over the
+ * last @span nanoseconds, in W. For a span shorter than the averaging window, as after a step down, the threshold is
  * higher, because the span may cover only part of a minibatch. The mean power over the last
  * quarter of the averaging window, also with a higher threshold, detects a sudden rise early;
  * this threshold is lower in the board's own state, whose power was never measured. */

@@ -249,8 +249,8 @@ enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jet
  * down. */
 const struct jetwatt_row *jetwattd_best_mode(struct jetwattd_run *r);
 
-/* news.c: add a reading to the learner and, except of a server, to the database. Return: 0 or an exit code; the
- * error has been reported. */
+/* news.c: add a reading to the learner and, except of a server, to the database. Return: 0 or an exit
+ * code; the error has been reported. */
 int jetwattd_store_reading(struct jetwattd_run *r, const struct jetwattd_reading *got);
 /* Pass the learner's news to the database, the counters and the log. */
 void jetwattd_handle_news(struct jetwattd_run *r);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Try one mode: apply it and measure it; news.c passes the reading on. search.c has the limits of the measurement: minimum duration, number of minibatches, error. */
+/* Try one mode: apply it and measure it; news.c passes the reading on. search.c has the
+ * limits of the measurement: minimum duration, number of minibatches, error. */
 #include "daemon/loop.h"
 
 #include <errno.h>

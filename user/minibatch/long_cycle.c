@@ -38,9 +38,9 @@ static const double alike[] = { 0.85, 0.95 };
 #define REGULAR_SHARE	0.8
 /* Such anchors are accepted if this share of all launches directly precedes them; or if a boundary is
  * apparent: in APPARENT_SHARE of the cycles, the longest time without work is at the same position
- * after an anchor, or near the next anchor, and is APPARENT times as long as the next one; or if REPEATED of the waits follow as many launches as
- * the wait at the same position of the previous cycle; or if the other waits take less than OWN_NS on
- * average. */
+ * after an anchor, or near the next anchor, and is APPARENT times as long as the next one; or if
+ * REPEATED of the waits follow as many launches as the wait at the same position of the previous cycle;
+ * or if the other waits take less than OWN_NS on average. */
 #define ANCHOR_SHARE	0.5
 #define APPARENT	2
 #define APPARENT_SHARE	0.7

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the rules of operators share: reading inputs and attributes of a node, and setting the size of an output. */
+/* What the rules of operators share: reading inputs and attributes of a node, and setting the size
+ * of an output. */
 #include "model/graph_op.h"
 
 struct jetwatt_graph_value *jetwatt_graph_in(const struct jetwatt_graph_rule *u, uint32_t i)
