@@ -103,12 +103,6 @@ struct sim_ina238 {
 	u64 cycle;			/* number of the last cycle that was evaluated */
 };
 
-/*
- * Get the shunt voltage (pV) and bus voltage (uV) that the module parameters set. Return: false if
- * exact_bus_uv is 0.
- */
-bool sim_forced(s64 *shunt_pv, s64 *bus_uv);
-
 /**
  * struct sim_part - a model of chip
  * @compatible: compatible string in the device tree
@@ -131,6 +125,17 @@ SIM_PARTS(SIM_PART_DECLARE)
 
 /* parts.c: read label and shunt resistance of a chip with one channel from the device tree. */
 void sim_part_wire(struct device_node *node, const struct sim_wire **wire, u32 *shunt_uohm);
+/*
+ * Get the mean shunt voltage (pV) and bus voltage (uV) of the @ns nanoseconds from @start, or those that
+ * the module parameters set. Return: true if the module parameters set them.
+ */
+bool sim_part_measure(const struct sim_wire *wire, u32 shunt_uohm, u64 start, u64 ns, s64 *shunt_pv,
+		      s64 *bus_uv);
+/*
+ * Return: the voltage @pv in units of @step (pV), rounded, unless @exact after adding noise with a
+ * standard deviation of half a unit.
+ */
+s64 sim_part_digitise(struct sim_noise *noise, s64 pv, s64 step, bool exact);
 
 /* ina3221_convert.c, for ina3221.c: do the conversions that have ended by @t; restart the sequence. */
 void sim_chip_convert(struct sim_chip *chip, u64 t);

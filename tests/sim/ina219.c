@@ -62,14 +62,6 @@ static u64 conversion_ns(u32 code)
 	return us[code & 15] * 1000ULL;
 }
 
-static s32 digitise(struct ina219 *chip, s64 pv, s64 step, bool exact)
-{
-	s64 noise = exact ? 0 : ((s64)sim_noise_gauss(&chip->noise) * step) >> 17;
-	s64 half = pv + noise < 0 ? -step / 2 : step / 2;
-
-	return div64_s64(pv + noise + half, step);
-}
-
 /* Section 8.5.2: current = shunt x calibration / 4096, power = current x bus / 5000. */
 static void calculate(struct ina219 *chip, s32 shunt, s32 bus)
 {
@@ -87,11 +79,9 @@ static void convert(struct ina219 *chip, u64 t)
 {
 	u16 config = chip->reg[CONFIG];
 	s32 most = 4000 << (config >> 11 & 3), shunt;
-	u64 shunt_ns = conversion_ns(config >> 3), ns = 0, cycle, start, ua = 0;
-	u64 from[SIM_RAILS], to[SIM_RAILS];
-	s64 shunt_pv, bus_uv;
+	u64 shunt_ns = conversion_ns(config >> 3), ns = 0, cycle, start;
+	s64 shunt_pv, bus_uv, bus;
 	bool exact;
-	u32 mv = 0;
 
 	if (config & CONTINUOUS && config & MODE_SHUNT)
 		ns += shunt_ns;
@@ -102,21 +92,11 @@ static void convert(struct ina219 *chip, u64 t)
 		return;
 	chip->cycle = cycle;
 	start = chip->start + (cycle - 1) * ns;
-	exact = sim_forced(&shunt_pv, &bus_uv);
-	if (!exact) {
-		sim_plant_energy(start, from);
-		sim_plant_energy(start + shunt_ns, to);
-		if (chip->wire)
-			sim_wire_electric(chip->wire, sim_wire_uw(chip->wire, from, to, shunt_ns),
-					  &mv, &ua);
-		/* uA x uOhm = pV */
-		shunt_pv = ua * chip->shunt_uohm;
-		bus_uv = (s64)mv * 1000;
-	}
-	shunt = clamp(digitise(chip, shunt_pv, 10000000, exact), -most, most);
+	exact = sim_part_measure(chip->wire, chip->shunt_uohm, start, shunt_ns, &shunt_pv, &bus_uv);
+	shunt = clamp_t(s64, sim_part_digitise(&chip->noise, shunt_pv, 10000000, exact), -most, most);
 	chip->reg[SHUNT] = shunt;
-	calculate(chip, shunt, clamp(digitise(chip, bus_uv * 1000000, 4000000000, exact), 0,
-				     config & BRNG ? 8000 : 4000));
+	bus = sim_part_digitise(&chip->noise, bus_uv * 1000000, 4000000000, exact);
+	calculate(chip, shunt, clamp_t(s64, bus, 0, config & BRNG ? 8000 : 4000));
 }
 
 static u64 read(void *state, u8 reg, u64 t, u32 *bytes)

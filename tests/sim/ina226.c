@@ -22,7 +22,7 @@ enum { CONFIG, SHUNT, BUS, POWER, CURRENT, CAL, MASK, LIMIT, REGISTERS,
 /* Flags of the mask/enable register: conversion ready, overflow; the bits that can be written. */
 #define CVRF		0x0008
 #define OVF		0x0004
-#define MASK_WRITABLE	0xfc03
+#define WRITABLE	0xfc03
 
 struct ina226 {
 	u16 reg[REGISTERS];
@@ -78,14 +78,6 @@ static u64 cycle_ns(u16 config)
 	return ns * averages[config >> 9 & 7];
 }
 
-static s32 digitise(struct ina226 *chip, s64 pv, s64 step, bool exact)
-{
-	s64 noise = exact ? 0 : ((s64)sim_noise_gauss(&chip->noise) * step) >> 17;
-	s64 half = pv + noise < 0 ? -step / 2 : step / 2;
-
-	return div64_s64(pv + noise + half, step);
-}
-
 /* Section 7.5: current = shunt x calibration / 2048, power = current x bus / 20000. */
 static void calculate(struct ina226 *chip, s32 shunt, s32 bus)
 {
@@ -95,40 +87,28 @@ static void calculate(struct ina226 *chip, s32 shunt, s32 bus)
 	chip->reg[BUS] = bus;
 	chip->reg[CURRENT] = current_steps;
 	chip->reg[POWER] = power;
-	chip->reg[MASK] = (chip->reg[MASK] & MASK_WRITABLE) | CVRF;
+	chip->reg[MASK] = (chip->reg[MASK] & WRITABLE) | CVRF;
 	if (current_steps != (s16)current_steps || power > U16_MAX)
 		chip->reg[MASK] |= OVF;
 }
 
 static void convert(struct ina226 *chip, u64 t)
 {
-	u64 ns = cycle_ns(chip->reg[CONFIG]), cycle, start, ua = 0;
-	u64 from[SIM_RAILS], to[SIM_RAILS];
-	s64 shunt_pv, bus_uv;
+	u64 ns = cycle_ns(chip->reg[CONFIG]), cycle, start;
+	s64 shunt_pv, bus_uv, bus;
 	s32 shunt;
 	bool exact;
-	u32 mv = 0;
 
 	cycle = ns ? div64_u64(t - chip->start, ns) : 0;
 	if (cycle == chip->cycle)
 		return;
 	chip->cycle = cycle;
 	start = chip->start + (cycle - 1) * ns;
-	exact = sim_forced(&shunt_pv, &bus_uv);
-	if (!exact) {
-		sim_plant_energy(start, from);
-		sim_plant_energy(start + ns, to);
-		if (chip->wire)
-			sim_wire_electric(chip->wire, sim_wire_uw(chip->wire, from, to, ns),
-					  &mv, &ua);
-		/* uA x uOhm = pV */
-		shunt_pv = ua * chip->shunt_uohm;
-		bus_uv = (s64)mv * 1000;
-	}
-	shunt = clamp(digitise(chip, shunt_pv, 2500000, exact), S16_MIN, S16_MAX);
+	exact = sim_part_measure(chip->wire, chip->shunt_uohm, start, ns, &shunt_pv, &bus_uv);
+	shunt = clamp_t(s64, sim_part_digitise(&chip->noise, shunt_pv, 2500000, exact), S16_MIN, S16_MAX);
 	chip->reg[SHUNT] = shunt;
-	calculate(chip, shunt, clamp(digitise(chip, bus_uv * 1000000, 1250000000, exact), 0,
-				     S16_MAX));
+	bus = sim_part_digitise(&chip->noise, bus_uv * 1000000, 1250000000, exact);
+	calculate(chip, shunt, clamp_t(s64, bus, 0, S16_MAX));
 }
 
 static u64 read(void *state, u8 reg, u64 t, u32 *bytes)
@@ -168,7 +148,7 @@ static void write(void *state, u8 reg, u16 value, u64 t)
 		/* The highest bit of the calibration register is always 0. */
 		chip->reg[CAL] = value & 0x7fff;
 	} else if (reg == MASK) {
-		chip->reg[MASK] = (chip->reg[MASK] & ~MASK_WRITABLE) | (value & MASK_WRITABLE);
+		chip->reg[MASK] = (chip->reg[MASK] & ~WRITABLE) | (value & WRITABLE);
 	} else if (reg == LIMIT) {
 		chip->reg[LIMIT] = value;
 	}

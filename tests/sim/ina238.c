@@ -78,39 +78,25 @@ static u64 cycle_ns(const struct sim_ina238 *chip)
 
 static s32 digitise(struct sim_ina238 *chip, s64 pv, s64 step, bool exact)
 {
-	s64 noise, half, most = 32767;
+	s64 most = chip->wide ? 524287 : 32767;
 
-	if (chip->wide) {
+	if (chip->wide)
 		step /= 16;
-		most = 524287;
-	}
-	noise = exact ? 0 : ((s64)sim_noise_gauss(&chip->noise) * step) >> 17;
-	half = pv + noise < 0 ? -step / 2 : step / 2;
-	return clamp_t(s64, div64_s64(pv + noise + half, step), -most - 1, most);
+	return clamp_t(s64, sim_part_digitise(&chip->noise, pv, step, exact), -most - 1, most);
 }
 
 static void convert(struct sim_ina238 *chip, u64 t)
 {
-	u64 ns = cycle_ns(chip), cycle, from[SIM_RAILS], to[SIM_RAILS], ua = 0;
+	u64 ns = cycle_ns(chip), cycle;
 	s64 shunt_pv, bus_uv;
 	bool exact;
-	u32 mv = 0;
 
 	cycle = ns ? div64_u64(t - chip->start, ns) : 0;
 	if (cycle == chip->cycle)
 		return;
 	chip->cycle = cycle;
-	exact = sim_forced(&shunt_pv, &bus_uv);
-	if (!exact) {
-		sim_plant_energy(chip->start + (cycle - 1) * ns, from);
-		sim_plant_energy(chip->start + cycle * ns, to);
-		if (chip->wire)
-			sim_wire_electric(chip->wire, sim_wire_uw(chip->wire, from, to, ns), &mv,
-					  &ua);
-		/* uA x uOhm = pV */
-		shunt_pv = ua * chip->shunt_uohm;
-		bus_uv = (s64)mv * 1000;
-	}
+	exact = sim_part_measure(chip->wire, chip->shunt_uohm, chip->start + (cycle - 1) * ns, ns, &shunt_pv,
+				 &bus_uv);
 	/* The LSB of the shunt voltage is 5 uV, or 1.25 uV in the small range. */
 	chip->shunt = digitise(chip, shunt_pv, chip->reg[CONFIG] & ADCRANGE ? 1250000 : 5000000,
 			       exact);
