@@ -12,6 +12,9 @@
 /* If the predictor has a prior, the first row is checked after this number of complete readings
  * instead of JETWATTD_SURE. */
 #define SURE_WITH	5
+/* With more rows, most fits keep the hyper-parameters of an earlier fit: a full fit of 90 rows takes two
+ * seconds on a CPU of 125 million instructions a second. */
+#define WARM_ROWS	32
 
 int jetwattd_learner_open(struct jetwattd_learner *l)
 {
@@ -19,6 +22,7 @@ int jetwattd_learner_open(struct jetwattd_learner *l)
 
 	openblas_set_num_threads(1);
 	l->known.silent = 1;
+	l->known.warm_rows = WARM_ROWS;
 	l->exclusions = calloc(n, 1);
 	l->above = calloc(n, 1);
 	l->misses_deadline = calloc(n, 1);

@@ -55,11 +55,20 @@ int jetwatt_tuner_add(struct jetwatt_tuner *l, const struct jetwatt_row *row)
 	return 0;
 }
 
-static void forget_model(struct jetwatt_tuner *l)
+/* Forget the model, except that of the last full fit. */
+static void forget_warm_model(struct jetwatt_tuner *l)
 {
-	jetwatt_fitted_free(l->model);
+	if (l->model != l->base)
+		jetwatt_fitted_free(l->model);
 	l->model = NULL;
 	jetwatt_plan_forget(&l->memory);
+}
+
+static void forget_model(struct jetwatt_tuner *l)
+{
+	forget_warm_model(l);
+	jetwatt_fitted_free(l->base);
+	l->base = NULL;
 }
 
 void jetwatt_tuner_forget_prior(struct jetwatt_tuner *l)
@@ -102,6 +111,10 @@ size_t jetwatt_tuner_known(const struct jetwatt_tuner *l)
 	return n;
 }
 
+/* A full fit of n rows takes a time that grows with the cube of n, and changes the hyper-parameters little
+ * if few rows are new. */
+#define GROWTH		1.125
+
 /* Return: 1 if the model is fitted to the present rows. */
 static int is_fitted(const struct jetwatt_tuner *l)
 {
@@ -123,16 +136,40 @@ static int note_fitted(struct jetwatt_tuner *l)
 	return 0;
 }
 
-int jetwatt_tuner_fit(struct jetwatt_tuner *l)
+/* Return: 1 if the hyper-parameters of the last full fit may be kept: the rows begin with those of that
+ * fit, and few are new. The fit with rows of other devices decides this itself. */
+static int fits_warm(const struct jetwatt_tuner *l)
+{
+	return l->warm_rows && l->nr_rows > l->warm_rows && l->base && l->nr_rows >= l->nr_base &&
+	       l->nr_rows <= l->nr_base * GROWTH && !jetwatt_estimator_cross_device_agrees(&l->by, NULL, 0) &&
+	       !memcmp(l->fitted, l->row, l->nr_base * sizeof(*l->row));
+}
+
+static int full_fit(struct jetwatt_tuner *l)
 {
 	int err;
+
+	forget_model(l);
+	err = jetwatt_estimator_fit(&l->base, &l->by, l->row, l->nr_rows, 0, JETWATT_TUNER_SEED);
+	l->model = l->base;
+	l->nr_base = l->nr_rows;
+	return err;
+}
+
+int jetwatt_tuner_fit(struct jetwatt_tuner *l)
+{
+	int err = 0;
 
 	openblas_set_num_threads(1);
 	if (l->given || is_fitted(l))
 		return 0;
-	forget_model(l);
-	err = !jetwatt_estimator_enough(&l->by, l->nr_rows) ? -ENODATA :
-	      jetwatt_estimator_fit(&l->model, &l->by, l->row, l->nr_rows, 0, JETWATT_TUNER_SEED);
+	forget_warm_model(l);
+	if (!jetwatt_estimator_enough(&l->by, l->nr_rows))
+		err = -ENODATA;
+	else if (fits_warm(l))
+		err = jetwatt_estimator_refit(&l->model, &l->by, l->base, l->row, l->nr_rows, JETWATT_TUNER_SEED);
+	else
+		err = full_fit(l);
 	err = err ? err : note_fitted(l);
 	return err ? jetwatt_tuner_failed(l, err, "cannot predict") : 0;
 }

@@ -46,6 +46,10 @@ struct jetwatt_session;
  * @model: model of the last fit; NULL: none
  * @fitted: rows of the last fit
  * @nr_fitted: number of elements of @fitted
+ * @warm_rows: with more rows than this, the model is fitted with the hyper-parameters of the last full fit
+ *	until the number of rows has grown by an eighth; 0: every fit is a full fit
+ * @base: model of the last full fit; NULL: none
+ * @nr_base: number of rows of that fit, the first elements of @fitted
  * @memory: what jetwatt_tuner_predict_possible() has computed with @model
  * @given: 1: the model @model was read from a file and is not fitted again
  * @begun_ns: start of the measurements, CLOCK_MONOTONIC in nanoseconds
@@ -72,7 +76,9 @@ struct jetwatt_tuner {
 	struct jetwatt_estimator by;
 	struct jetwatt_fitted *model;
 	struct jetwatt_row *fitted;
-	size_t nr_fitted;
+	size_t nr_fitted, warm_rows;
+	struct jetwatt_fitted *base;
+	size_t nr_base;
 	struct jetwatt_plan_memory memory;
 	int given;
 	uint64_t begun_ns, ended_ns;
