@@ -20,7 +20,7 @@
 
 #define PATH_LEN	256
 /* Number of readings between two searches for the files, unless a file cannot be read. */
-#define SEARCH_READINGS	30
+#define SEARCH_READINGS	300
 
 /**
  * struct jetwatt_sysfs - sysfs files of the telemetry series
