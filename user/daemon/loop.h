@@ -290,7 +290,7 @@ void jetwattd_minibatch_free(struct jetwattd_minibatch *m);
 void jetwattd_minibatch_forget(struct jetwattd_minibatch *m);
 /* Add a wait of the job for the GPU to the recorder of minibatches. */
 void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_sync *s);
-/* Find the period of the minibatches again, if it is unknown or was last determined at least 20 s
+/* Find the period of the minibatches again, if it is unknown, if it was last determined 20 to 160 s
  * ago, or if lengths of minibatches deviate. */
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m);
 /* Start a mean over the next minibatches, at most 2048. Minibatches with a pause do not count. */

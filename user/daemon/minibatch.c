@@ -26,9 +26,11 @@
  * are compared. The very first minibatch is left out, because the switch delays it. */
 #define FIRST	8
 #define FEW	3
-/* Interval at which the period of the minibatches is determined again while no length deviates.
- * Determining the period dominates the CPU use of this file. */
+/* Interval at which the period of the minibatches is determined again while no length deviates;
+ * each time that the period is the same, the interval doubles, up to LEARN_MOST_NS. Determining the
+ * period dominates the CPU use of this file. */
 #define LEARN_NS	20000000000ull
+#define LEARN_MOST_NS	160000000000ull
 /* Maximum number of minibatches in a mean, and length of the blocks whose scatter gives its error
  * (measure/block_mean.h). */
 #define KEPT	2048
@@ -46,6 +48,7 @@
  * @usual_ns: usual length of a minibatch, ns, 0: unknown
  * @was_ns: value of @usual_ns when the mean was started
  * @learned_ns: time at which the period was last determined, ns
+ * @again_ns: time from @learned_ns until the period is determined again, ns
  * @w: total power of the last sample, in W
  * @uj: energy up to the last sample, in uJ
  * @begin_uj: energy up to @begin_ns, in uJ
@@ -65,7 +68,7 @@ struct jetwattd_minibatch {
 	struct jetwatt_batch_track *track;
 	uint64_t end[ENDS];
 	int ends;
-	uint64_t t_ns, begin_ns, usual_ns, was_ns, learned_ns;
+	uint64_t t_ns, begin_ns, usual_ns, was_ns, learned_ns, again_ns;
 	double w, uj, begin_uj, took_ns[KEPT], took_uj[KEPT];
 	size_t kept;
 	int deviated, strange;
@@ -172,18 +175,23 @@ void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m)
 {
 	uint64_t now = jetwatt_clock_ns();
+	int deviated = m->deviated;
 	size_t period;
 
-	if (!m->r->session.pid || (m->usual_ns && !m->deviated && now - m->learned_ns < LEARN_NS))
+	if (!m->r->session.pid || (m->usual_ns && !deviated && now - m->learned_ns < m->again_ns))
 		return;
 	m->deviated = 0;
 	m->learned_ns = now;
 	period = jetwatt_batch_track_period(m->track);
+	m->again_ns = 2 * m->again_ns < LEARN_MOST_NS ? 2 * m->again_ns : LEARN_MOST_NS;
+	if (deviated || m->again_ns < LEARN_NS)
+		m->again_ns = LEARN_NS;
 	/* After the period was determined again, boundaries may lie at other waits, and the
 	 * period may be another multiple, so start over. */
 	if (jetwatt_batch_track_learn(m->track))
 		m->begin_ns = 0;
 	if (jetwatt_batch_track_period(m->track) != period) {
+		m->again_ns = LEARN_NS;
 		m->begin_ns = 0;
 		m->strange = 0;
 		memset(&m->here, 0, sizeof(m->here));
@@ -247,7 +255,7 @@ void jetwattd_minibatch_forget(struct jetwattd_minibatch *m)
 {
 	jetwatt_batch_track_reset(m->track);
 	m->ends = 0;
-	m->begin_ns = m->usual_ns = 0;
+	m->begin_ns = m->usual_ns = m->again_ns = 0;
 	m->kept = 0;
 	memset(&m->here, 0, sizeof(m->here));
 }
