@@ -7,15 +7,17 @@
 #include <stdlib.h>
 
 /* Exclude modes whose parametric mean is above these multiples of the budget or of the best time:
- * the Gaussian process changes the parametric means by a few per cent only. */
-#define TOO_MUCH	1.35
-#define TOO_SLOW	1.5
+ * with fewer than MANY rows, and with more. The Gaussian process changes the parametric means by a
+ * few per cent only. */
+static const double too_much[] = { 1.35, 1.2 }, too_slow[] = { 1.5, 1.25 };
+#define MANY		32
 /* The best time is the lowest of the modes within this share of the budget, or a lower @beat_ms. */
 #define WITHIN		0.85
 
-/* Exclude new modes by their parametric means @time and @power. */
+/* Exclude new modes by their parametric means @time and @power. @many: 1: the model has at least
+ * MANY rows. */
 static void possible_exclude(unsigned char *seen, size_t n, const double *time, const double *power,
-			     double budget_w, double beat_ms)
+			     double budget_w, double beat_ms, int many)
 {
 	double best = INFINITY;
 
@@ -27,7 +29,8 @@ static void possible_exclude(unsigned char *seen, size_t n, const double *time, 
 	if (!isfinite(best))
 		return;
 	for (size_t i = 0; i < n; i++)
-		if (!seen[i] && (power[i] > budget_w * TOO_MUCH || time[i] > best * TOO_SLOW))
+		if (!seen[i] &&
+		    (power[i] > budget_w * too_much[many] || time[i] > best * too_slow[many]))
 			seen[i] = JETWATT_EXCLUDED;
 }
 
@@ -60,7 +63,7 @@ static int possible_apply_means(const struct jetwatt_fitted *m, const struct jet
 		return err;
 	}
 	memory->mean = time;
-	possible_exclude(seen, n, time, time + n, budget_w, beat_ms);
+	possible_exclude(seen, n, time, time + n, budget_w, beat_ms, m->n >= MANY);
 	return 0;
 }
 
