@@ -207,7 +207,7 @@ static int cap_attach(struct jetwattd_cap_thread *c)
 	if (!err)
 		err = set_batch_age(c, JETWATTD_JUDGED_MS);
 	if (!err)
-		err = jetwatt_join_new(&c->join, c->jw, 1);
+		err = jetwatt_join_new(&c->join, c->jw, 0);
 	if (err)
 		return jetwatt_connect_error(c->jw, err, "cannot configure the sampler");
 	jetwatt_join_set(c->join, cap_on_power, NULL, c);
