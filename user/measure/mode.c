@@ -41,6 +41,11 @@
 /* Interval between two searches for minibatches; a search uses CPU time of the machine that runs
  * the job. */
 #define EVALUATE_NS		250000000ull
+/* Once minibatches are found, a search uses the waits of about this many minibatches, and at least
+ * this many waits, from before the change of mode: its CPU time is proportional to the number of
+ * waits. */
+#define BATCHES_BEFORE		32
+#define WAITS_BEFORE_MIN	256
 
 const struct jetwatt_measure_limits jetwatt_measure_profile = {
 	.batches = 8, .seconds = 1.5, .target = 0.01, .max_s = 20, .idle_s = 30,
@@ -51,12 +56,14 @@ const struct jetwatt_measure_limits jetwatt_measure_verify = {
 	.min_on_timeout = 3,
 };
 
-/* Memory for finding minibatches, kept from one evaluation of the samples to the next. */
+/* Memory for finding minibatches, kept from one evaluation of the samples to the next. @first:
+ * index of the first wait that is evaluated; @before: number of waits from then until the change of
+ * mode. */
 struct mode_work {
 	struct jetwatt_batch_bound *bound;
 	double *w, *time, *uj;
 	uint64_t *t, from_ns;
-	size_t waits, samples;
+	size_t waits, samples, first, before;
 };
 
 static int reserve_work(struct mode_work *k, size_t waits, size_t samples)
@@ -218,9 +225,21 @@ static int use_partial(const struct mode_work *k, int bounds, const struct jetwa
 	return 0;
 }
 
-/* Evaluate the samples since @since_ns, and the waits from index @first. @part: progress, 0 to 1. Return: 1:
- * enough; 0: not yet. */
-static int evaluate(struct jetwatt_session *w, struct mode_work *k, size_t first, uint64_t since_ns,
+/* Leave out the earliest waits if there are more from before the change of mode than the next
+ * search needs. @period: number of waits of a minibatch. */
+static void drop_early_waits(struct mode_work *k, double period)
+{
+	size_t need = fmax(WAITS_BEFORE_MIN, BATCHES_BEFORE * period);
+
+	if (k->before <= need)
+		return;
+	k->first += k->before - need;
+	k->before = need;
+}
+
+/* Evaluate the samples since @since_ns, and the waits from index @k->first. @part: progress, 0 to
+ * 1. Return: 1: enough; 0: not yet. */
+static int evaluate(struct jetwatt_session *w, struct mode_work *k, uint64_t since_ns,
 		    const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
 		    double *part)
 {
@@ -230,9 +249,11 @@ static int evaluate(struct jetwatt_session *w, struct mode_work *k, size_t first
 	int bounds, close, done;
 	size_t n;
 
-	bounds = jetwatt_batch_segment(w->sync + first, w->nr_sync - first, k->bound, &info);
+	bounds = jetwatt_batch_segment(w->sync + k->first, w->nr_sync - k->first, k->bound, &info);
 	if (bounds < 0)
 		return 0;
+	if (bounds && info.period_syncs > 0)
+		drop_early_waits(k, (double)(w->nr_sync - k->first) / bounds);
 	length_ns = median_length(k, bounds, since_ns);
 	step = jetwatt_settle_samples(w, since_ns, k->t, k->w);
 	from = jetwatt_settle_time(&step, length_ns, limits, &m->settled);
@@ -286,14 +307,15 @@ int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
 	uint64_t evaluated = 0,
 		 evaluate_ns = limits->poll_s > 0 ? limits->poll_s * 1e9 : EVALUATE_NS;
 	struct mode_work k = { 0 };
-	size_t first;
 	double part = 0;
 	int ret = 0;
 
 	memset(m, 0, sizeof(*m));
 	m->row.mode = mode;
 	jetwatt_session_discard(w, since_ns);
-	first = w->nr_sync > JETWATT_MEASURE_WAITS_BEFORE ? w->nr_sync - JETWATT_MEASURE_WAITS_BEFORE : 0;
+	k.before = w->nr_sync < JETWATT_MEASURE_WAITS_BEFORE ? w->nr_sync :
+								JETWATT_MEASURE_WAITS_BEFORE;
+	k.first = w->nr_sync - k.before;
 	while (!ret) {
 		if (jetwatt_session_run(w, POLL_MS)) {
 			ret = 1;
@@ -307,10 +329,10 @@ int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
 		if (jetwatt_clock_ns() - evaluated < evaluate_ns)
 			continue;
 		evaluated = jetwatt_clock_ns();
-		ret = reserve_work(&k, 2 * (w->nr_sync - first) + 1, w->nr_power + 1);
+		ret = reserve_work(&k, 2 * (w->nr_sync - k.first) + 1, w->nr_power + 1);
 		if (ret)
 			break;
-		if (evaluate(w, &k, first, since_ns, limits, m, &part))
+		if (evaluate(w, &k, since_ns, limits, m, &part))
 			break;
 		if (progress)
 			progress(m, part, arg);
