@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,11 +21,13 @@
  * struct jetwatt_sysfs_files - files that stay open
  * @n: number of files
  * @fd: descriptor of each file; -1: the file could not be opened
+ * @sysfs: 1: the file is in sysfs, where reading a file that was removed fails; in other
+ *	filesystems it does not
  * @hash: hash of the path of each file
  * @path: path of each file, below the board's sys root
  */
 struct jetwatt_sysfs_files {
-	int n, fd[FILES];
+	int n, fd[FILES], sysfs[FILES];
 	uint64_t hash[FILES];
 	char path[FILES][PATH_LEN];
 };
@@ -90,8 +94,8 @@ int jetwatt_sysfs_text(const struct jetwatt_board *b, const char *path, char *bu
 	return rc;
 }
 
-/* Return: descriptor of the file @path, -1: not open; NULL: there is no room for the file. */
-static int *sysfs_kept(struct jetwatt_sysfs_files *k, const char *path)
+/* Return: index of the file @path; -1: there is no room for the file. */
+static int sysfs_kept(struct jetwatt_sysfs_files *k, const char *path)
 {
 	uint64_t hash = 0;
 
@@ -99,13 +103,13 @@ static int *sysfs_kept(struct jetwatt_sysfs_files *k, const char *path)
 		hash = (hash ^ (unsigned char)*c) * 0x100000001b3ull;
 	for (int i = 0; k && i < k->n; i++)
 		if (k->hash[i] == hash && !strcmp(k->path[i], path))
-			return &k->fd[i];
+			return i;
 	if (!k || k->n == FILES || strlen(path) >= PATH_LEN)
-		return NULL;
+		return -1;
 	k->hash[k->n] = hash;
 	strcpy(k->path[k->n], path);
 	k->fd[k->n] = -1;
-	return &k->fd[k->n++];
+	return k->n++;
 }
 
 static int sysfs_parse_u64(const char *text, uint64_t *v)
@@ -125,28 +129,37 @@ int jetwatt_sysfs_u64(const struct jetwatt_board *b, const char *path, uint64_t 
 	return rc < 0 ? rc : sysfs_parse_u64(text, v);
 }
 
+static int sysfs_removed(const struct jetwatt_sysfs_files *k, int i)
+{
+	struct stat st;
+
+	return !k->sysfs[i] && (fstat(k->fd[i], &st) || !st.st_nlink);
+}
+
 int jetwatt_sysfs_kept_u64(const struct jetwatt_board *b, const char *path, uint64_t *v)
 {
-	int *fd = sysfs_kept(b->files, path), rc;
-	struct stat st;
+	struct jetwatt_sysfs_files *k = b->files;
+	int i = sysfs_kept(k, path), rc;
+	struct statfs fs;
 	char text[64];
 
-	if (!fd)
+	if (i < 0)
 		return jetwatt_sysfs_u64(b, path, v);
-	if (*fd >= 0) {
-		rc = fstat(*fd, &st) || !st.st_nlink ? -ENODEV : sysfs_read(*fd, text, sizeof(text));
+	if (k->fd[i] >= 0) {
+		rc = sysfs_removed(k, i) ? -ENODEV : sysfs_read(k->fd[i], text, sizeof(text));
 		if (rc >= 0)
 			return sysfs_parse_u64(text, v);
 		/* The file may have been removed and created again, as those of a CPU policy are
 		 * when its CPUs go offline and come online. */
-		close(*fd);
-		*fd = -1;
+		close(k->fd[i]);
+		k->fd[i] = -1;
 	}
 	rc = sysfs_open(b, path);
 	if (rc < 0)
 		return rc;
-	*fd = rc;
-	rc = sysfs_read(*fd, text, sizeof(text));
+	k->fd[i] = rc;
+	k->sysfs[i] = !fstatfs(rc, &fs) && fs.f_type == SYSFS_MAGIC;
+	rc = sysfs_read(rc, text, sizeof(text));
 	return rc < 0 ? rc : sysfs_parse_u64(text, v);
 }
 

@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,12 +30,15 @@
  * @path: path of the file of each telemetry slot; "": the board has none
  * @fd: descriptor of each of these files, which stays open until the next search; -1: not open
  * @readings: number of readings since the last search; 0: search before the next reading
+ * @sysfs: 1: @root is a sysfs, where reading a file that was removed fails; in other filesystems it
+ *	does not
  */
 struct jetwatt_sysfs {
 	char root[128];
 	char path[JETWATT_TELEMETRY_SLOTS][PATH_LEN];
 	int fd[JETWATT_TELEMETRY_SLOTS];
 	unsigned int readings;
+	int sysfs;
 };
 
 /* Return: 1 if the hwmon device with the file @path has the name @driver. */
@@ -52,13 +57,12 @@ static int is_named(const char *path, const char *driver)
 	return !strcmp(line, driver);
 }
 
-/* Read a number from the start of an open file. Return: 0; -ENOENT: the file cannot be read, contains no
- * number or was removed. */
+/* Read a number from the start of an open file. Return: 0; -ENOENT: the file cannot be read or
+ * contains no number. */
 static int read_open(int fd, int64_t *v)
 {
 	char text[32], *end;
-	struct stat st;
-	ssize_t n = fd < 0 || fstat(fd, &st) || !st.st_nlink ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
 	int64_t value;
 
 	text[n > 0 ? n : 0] = '\0';
@@ -77,6 +81,13 @@ static int read_number(const char *path, int64_t *v)
 	if (fd >= 0)
 		close(fd);
 	return err;
+}
+
+static int is_removed(const struct jetwatt_sysfs *fs, int fd)
+{
+	struct stat st;
+
+	return !fs->sysfs && fd >= 0 && (fstat(fd, &st) || !st.st_nlink);
 }
 
 static void close_files(struct jetwatt_sysfs *fs)
@@ -149,11 +160,13 @@ static void find_all_files(struct jetwatt_sysfs *fs)
 int jetwatt_sysfs_open(struct jetwatt_sysfs **out, const char *sysfs)
 {
 	struct jetwatt_sysfs *fs = calloc(1, sizeof(*fs));
+	struct statfs at;
 
 	*out = fs;
 	if (!fs)
 		return -ENOMEM;
 	snprintf(fs->root, sizeof(fs->root), "%s", sysfs ? sysfs : "/sys");
+	fs->sysfs = !statfs(fs->root, &at) && at.f_type == SYSFS_MAGIC;
 	memset(fs->fd, -1, sizeof(fs->fd));
 	return 0;
 }
@@ -173,7 +186,7 @@ int jetwatt_sysfs_read(struct jetwatt_sysfs *fs, struct jetwatt_reading *r)
 			continue;
 		if (fs->fd[s] < 0)
 			fs->fd[s] = open(fs->path[s], O_RDONLY | O_CLOEXEC);
-		if (read_open(fs->fd[s], &r->of.value[s]))
+		if (is_removed(fs, fs->fd[s]) || read_open(fs->fd[s], &r->of.value[s]))
 			gone = 1;
 		else
 			n++;
