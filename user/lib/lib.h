@@ -16,10 +16,13 @@
 #define JETWATT_ERROR_LEN	256
 
 /*
- * Size of the receive buffer, in bytes: several times the size of a batch of 256 samples of all
- * series that the module supports. The kernel allocates only the pages that a message has filled.
+ * Size of the receive buffer of a datagram, in bytes: twice the size of a batch of 256 samples
+ * of all series that the module supports. The kernel allocates only the pages that a message has
+ * filled, as long as all buffers together are smaller than a huge page.
  */
-#define JETWATT_MESSAGE_MAX	(1 << 20)
+#define JETWATT_MESSAGE_MAX	(1 << 18)
+/* Maximum number of datagrams that one system call receives. */
+#define JETWATT_MESSAGES	4
 
 /**
  * struct jetwatt - a connection to the module
@@ -29,7 +32,7 @@
  * @family: id of the netlink family
  * @group: id of the multicast group of events; 0: the module has no such group
  * @epfd: epoll descriptor that watches @stream, and also @events once @joined is 1
- * @buf: receive buffer for one datagram, JETWATT_MESSAGE_MAX bytes
+ * @buf: receive buffer for JETWATT_MESSAGES datagrams of JETWATT_MESSAGE_MAX bytes each
  * @subscribed: 1: @stream has subscribed, or is subscribing
  * @joined: 1: jetwatt_events() has been called, so that @epfd watches @events
  * @next_seq: expected sequence number of the next batch; 0: no batch since the subscription

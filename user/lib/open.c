@@ -64,7 +64,7 @@ int jetwatt_open(struct jetwatt **out)
 		jetwatt_error_keep("out of memory");
 		return -ENOMEM;
 	}
-	jw->buf = malloc(JETWATT_MESSAGE_MAX);
+	jw->buf = malloc((size_t)JETWATT_MESSAGES * JETWATT_MESSAGE_MAX);
 	jw->epfd = epoll_create1(EPOLL_CLOEXEC);
 	err = !jw->buf ? -ENOMEM : jw->epfd < 0 ? -errno : 0;
 	if (!err)

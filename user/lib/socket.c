@@ -82,6 +82,68 @@ ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags)
 	return from.nl_pid ? 0 : n;
 }
 
+static char *message_at(struct jetwatt *jw, int i)
+{
+	return jw->buf + (size_t)i * JETWATT_MESSAGE_MAX;
+}
+
+/*
+ * Receive the queued datagrams, at most JETWATT_MESSAGES, each into a buffer of JETWATT_MESSAGE_MAX
+ * bytes of @jw->buf. @len: set to their lengths, 0: the datagram did not come from the kernel;
+ * -EMSGSIZE: it is longer than the buffer. Return: their number; or a negative errno as
+ * jetwatt_socket_recv().
+ */
+static int receive_queued(struct jetwatt *jw, struct nl_sock *sk, int *len)
+{
+	struct mmsghdr msg[JETWATT_MESSAGES] = { 0 };
+	struct sockaddr_nl from[JETWATT_MESSAGES] = { 0 };
+	struct iovec part[JETWATT_MESSAGES];
+	int n;
+
+	for (int i = 0; i < JETWATT_MESSAGES; i++) {
+		part[i] = (struct iovec){ message_at(jw, i), JETWATT_MESSAGE_MAX };
+		msg[i].msg_hdr = (struct msghdr){
+			.msg_name = &from[i], .msg_namelen = sizeof(from[i]),
+			.msg_iov = &part[i], .msg_iovlen = 1,
+		};
+	}
+	do {
+		n = recvmmsg(nl_socket_get_fd(sk), msg, JETWATT_MESSAGES, MSG_TRUNC | MSG_DONTWAIT,
+			     NULL);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	for (int i = 0; i < n; i++)
+		len[i] = msg[i].msg_len > JETWATT_MESSAGE_MAX ? -EMSGSIZE :
+			 from[i].nl_pid ? 0 : (int)msg[i].msg_len;
+	return n;
+}
+
+/* Call @fn for each message of the family in a datagram. Return: number of messages; or a negative
+ * errno. */
+static int dispatch_datagram(struct jetwatt *jw, char *data, int len, int cmd, const char *what,
+			     jetwatt_reply_fn fn, void *arg)
+{
+	const struct genlmsghdr *genl;
+	struct nlmsghdr *nlh;
+	int n = 0, err;
+
+	if (len < 0)
+		return jetwatt_error_kernel(jw, len, "", what);
+	for (nlh = (struct nlmsghdr *)data; nlmsg_ok(nlh, len); nlh = nlmsg_next(nlh, &len)) {
+		genl = nlmsg_data(nlh);
+		if (nlh->nlmsg_type != jw->family ||
+		    nlh->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN || genl->cmd != cmd)
+			continue;
+		err = fn(jw, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), arg);
+		if (err < 0)
+			return jetwatt_error_set(jw, err,
+						 "%s: malformed message from the module", what);
+		n++;
+	}
+	return n;
+}
+
 /**
  * jetwatt_socket_dispatch() - call @fn for each queued message of the family
  * @jw: the connection
@@ -97,31 +159,25 @@ ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags)
 int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,
 			    jetwatt_reply_fn fn, void *arg)
 {
-	const struct genlmsghdr *genl;
-	struct nlmsghdr *nlh;
-	int n = 0, i, len, err;
+	int n = 0, len[JETWATT_MESSAGES], got, done;
 
-	for (i = 0; i < DISPATCH_MAX; i++) {
-		len = jetwatt_socket_recv(jw, sk, MSG_DONTWAIT);
-		if (len == -EAGAIN)
+	for (int i = 0; i < DISPATCH_MAX; i += JETWATT_MESSAGES) {
+		got = receive_queued(jw, sk, len);
+		if (got == -EAGAIN)
 			break;
-		if (len == -ENOBUFS)
+		if (got == -ENOBUFS)
 			continue;
-		if (len < 0)
-			return jetwatt_error_kernel(jw, len, "", what);
-		for (nlh = (struct nlmsghdr *)jw->buf; nlmsg_ok(nlh, len);
-		     nlh = nlmsg_next(nlh, &len)) {
-			genl = nlmsg_data(nlh);
-			if (nlh->nlmsg_type != jw->family ||
-			    nlh->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN || genl->cmd != cmd)
-				continue;
-			err = fn(jw, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), arg);
-			if (err < 0)
-				return jetwatt_error_set(jw, err,
-							 "%s: malformed message from the module",
-							 what);
-			n++;
+		if (got < 0)
+			return jetwatt_error_kernel(jw, got, "", what);
+		for (int k = 0; k < got; k++) {
+			done = dispatch_datagram(jw, message_at(jw, k), len[k], cmd, what, fn, arg);
+			if (done < 0)
+				return done;
+			n += done;
 		}
+		/* No more were queued, or an error follows, which the next dispatch handles. */
+		if (got < JETWATT_MESSAGES)
+			break;
 	}
 	return n;
 }
