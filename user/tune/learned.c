@@ -113,7 +113,7 @@ size_t jetwatt_tuner_known(const struct jetwatt_tuner *l)
 
 /* A full fit of n rows takes a time that grows with the cube of n, and changes the hyper-parameters little
  * if few rows are new. */
-#define GROWTH		1.125
+#define GROWTH		1.25
 
 /* Return: 1 if the model is fitted to the present rows. */
 static int is_fitted(const struct jetwatt_tuner *l)
