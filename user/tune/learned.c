@@ -55,18 +55,21 @@ int jetwatt_tuner_add(struct jetwatt_tuner *l, const struct jetwatt_row *row)
 	return 0;
 }
 
-/* Forget the model, except that of the last full fit. */
+/* Forget the model and its predictions, except the model of the last full fit and the parametric
+ * means, which are precise enough to exclude modes until the next full fit. */
 static void forget_warm_model(struct jetwatt_tuner *l)
 {
 	if (l->model != l->base)
 		jetwatt_fitted_free(l->model);
 	l->model = NULL;
-	jetwatt_plan_forget(&l->memory);
+	free(l->memory.predicted);
+	l->memory.predicted = NULL;
 }
 
 static void forget_model(struct jetwatt_tuner *l)
 {
 	forget_warm_model(l);
+	jetwatt_plan_forget(&l->memory);
 	jetwatt_fitted_free(l->base);
 	l->base = NULL;
 }
@@ -111,8 +114,8 @@ size_t jetwatt_tuner_known(const struct jetwatt_tuner *l)
 	return n;
 }
 
-/* A full fit of n rows takes a time that grows with the cube of n, and changes the hyper-parameters little
- * if few rows are new. */
+/* A full fit of n rows takes a time that grows with the cube of n, and changes the hyper-parameters
+ * little if few rows are new. */
 #define GROWTH		1.25
 
 /* Return: 1 if the model is fitted to the present rows. */
@@ -136,12 +139,13 @@ static int note_fitted(struct jetwatt_tuner *l)
 	return 0;
 }
 
-/* Return: 1 if the hyper-parameters of the last full fit may be kept: the rows begin with those of that
- * fit, and few are new. The fit with rows of other devices decides this itself. */
+/* Return: 1 if the hyper-parameters of the last full fit may be kept: the rows begin with those of
+ * that fit, and few are new. The fit with rows of other devices decides this itself. */
 static int fits_warm(const struct jetwatt_tuner *l)
 {
 	return l->warm_rows && l->nr_rows > l->warm_rows && l->base && l->nr_rows >= l->nr_base &&
-	       l->nr_rows <= l->nr_base * GROWTH && !jetwatt_estimator_cross_device_agrees(&l->by, NULL, 0) &&
+	       l->nr_rows <= l->nr_base * GROWTH &&
+	       !jetwatt_estimator_cross_device_agrees(&l->by, NULL, 0) &&
 	       !memcmp(l->fitted, l->row, l->nr_base * sizeof(*l->row));
 }
 
@@ -167,7 +171,8 @@ int jetwatt_tuner_fit(struct jetwatt_tuner *l)
 	if (!jetwatt_estimator_enough(&l->by, l->nr_rows))
 		err = -ENODATA;
 	else if (fits_warm(l))
-		err = jetwatt_estimator_refit(&l->model, &l->by, l->base, l->row, l->nr_rows, JETWATT_TUNER_SEED);
+		err = jetwatt_estimator_refit(&l->model, &l->by, l->base, l->row, l->nr_rows,
+					      JETWATT_TUNER_SEED);
 	else
 		err = full_fit(l);
 	err = err ? err : note_fitted(l);

@@ -46,8 +46,8 @@ struct jetwatt_session;
  * @model: model of the last fit; NULL: none
  * @fitted: rows of the last fit
  * @nr_fitted: number of elements of @fitted
- * @warm_rows: with more rows than this, the model is fitted with the hyper-parameters of the last full fit
- *	until the number of rows has grown by a quarter; 0: every fit is a full fit
+ * @warm_rows: with more rows than this, the model is fitted with the hyper-parameters of the last
+ *	full fit until the number of rows has grown by a quarter; 0: every fit is a full fit
  * @base: model of the last full fit; NULL: none
  * @nr_base: number of rows of that fit, the first elements of @fitted
  * @memory: what jetwatt_tuner_predict_possible() has computed with @model
