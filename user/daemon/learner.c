@@ -12,8 +12,8 @@
 /* If the predictor has a prior, the first row is checked after this number of complete readings
  * instead of JETWATTD_SURE. */
 #define SURE_WITH	5
-/* With more rows, most fits keep the hyper-parameters of an earlier fit: a full fit of 90 rows takes two
- * seconds on a CPU of 125 million instructions a second. */
+/* With more rows, most fits keep the hyper-parameters of an earlier fit: a full fit of 90 rows
+ * takes two seconds on a CPU of 125 million instructions a second. */
 #define WARM_ROWS	32
 
 int jetwattd_learner_open(struct jetwattd_learner *l)
@@ -96,6 +96,7 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 	l->taken = l->checked = 0;
 	l->run_ns = l->ran_ns = 0;
 	l->lead_s = 0;
+	l->warm_run_s = -1;
 	l->job = (struct jetwattd_share){ 0 };
 	jetwattd_learner_forget_misses(l);
 	set_first(l, prior);

@@ -278,6 +278,9 @@ struct jetwattd_steps {
  * @ran_ns: time up to which the running time is counted in @job and @spent; 0: none yet
  * @lead_s: work of the job minus what the fastest measured preset would have done in the same time, after the
  *	first seconds of the job, in s of the preset's work; negative: the job lags behind
+ * @warm_run_s: time for which the job had run when the fits began to keep hyper-parameters, in s;
+ *	less than 0: they do not
+ * @warm_choose_s: value of @terms.choose_s at that time
  * @by_energy: 1: modes are compared by energy in this step; 0: by time, also while the best mode misses
  *	a latency limit
  * @best_objective: time or energy of a minibatch in the best mode when the step began, in ms or mJ, depending on
@@ -314,7 +317,7 @@ struct jetwattd_learner {
 	size_t first[JETWATTD_FIRST], firsts;
 	double first_w[JETWATTD_FIRST];
 	uint64_t run_ns, ran_ns;
-	double lead_s;
+	double lead_s, warm_run_s, warm_choose_s;
 	int by_energy;
 	double best_objective, gain_s, rest_s, again_s;
 	struct jetwattd_cost cost;

@@ -57,13 +57,16 @@
 /* If the gain of no reading exceeds its cost, the next attempt is due at the earliest when the
  * workload's running time has grown by the factor LATER and by LATER_S seconds, but at most by
  * LATER_MOST_S seconds. Choosing a reading takes CPU time: apart from CPU_FREE_S seconds, the attempts use at
- * most the fraction CPU of the run time. jetwattd.conf(5) states LATER, LATER_MOST_S, CPU and CPU_FREE_S: "no
+ * most the fraction CPU of the run time. Once the fits keep hyper-parameters, they take a tenth of the
+ * time, so WARM_FREE_S and WARM_CPU hold from then on. jetwattd.conf(5) states all except LATER_S: "no
  * measurement is worth its cost". */
 #define LATER		1.1
 #define LATER_S		5
 #define LATER_MOST_S	30
 #define CPU		0.01
 #define CPU_FREE_S	10
+#define WARM_CPU	0.001
+#define WARM_FREE_S	4
 
 /* A job that begins with JETWATTD_SURE readings is held in the best mode for KNOWN_S seconds first, unless a
  * reading is expected to improve on it by the fraction KNOWN_GAIN, as after a change of the budget. jetwattd.conf(5)
@@ -250,13 +253,30 @@ static long pick_now(struct jetwattd_learner *l, int *exact)
 	return i;
 }
 
+/* Return the time for which the job has to run before the CPU time of choices permits the next one,
+ * in s; less than 0: none. */
+static double cpu_wait_s(struct jetwattd_learner *l)
+{
+	double used_s = l->terms.choose_s;
+
+	if (l->known.nr_rows <= l->known.warm_rows) {
+		l->warm_run_s = -1;
+		return (used_s - CPU_FREE_S) / CPU - run_s(l);
+	}
+	if (l->warm_run_s < 0) {
+		l->warm_run_s = run_s(l);
+		l->warm_choose_s = used_s;
+	}
+	return (used_s - l->warm_choose_s - WARM_FREE_S) / WARM_CPU - (run_s(l) - l->warm_run_s);
+}
+
 long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 {
 	double ran_s = l->spent->all.ran_s, later_s;
 	long i;
 
 	later_s = fmin(LATER * ran_s + LATER_S, ran_s + LATER_MOST_S);
-	later_s = fmax(later_s, ran_s + (l->terms.choose_s - CPU_FREE_S) / CPU - run_s(l));
+	later_s = fmax(later_s, ran_s + cpu_wait_s(l));
 	*exact = 0;
 	l->predicted = 0;
 	l->gain_s = 0;
