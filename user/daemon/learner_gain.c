@@ -186,7 +186,13 @@ static int has_rows(const struct jetwattd_learner *l)
 static int predict(struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	for (size_t i = 0; i < l->known.nr_modes; i++)
-		l->seen[i] = jetwattd_is_excluded(l, i) || jetwattd_is_known(l, i) ? JETWATT_EXCLUDED : JETWATT_NEW;
+		l->seen[i] = jetwattd_is_excluded(l, i) ? JETWATT_EXCLUDED : JETWATT_NEW;
+	for (size_t i = 0; i < l->known.nr_rows; i++) {
+		long at = jetwatt_mode_index_find(&l->index, l->known.mode, &l->known.row[i].mode);
+
+		if (at >= 0)
+			l->seen[at] = JETWATT_EXCLUDED;
+	}
 	/* jetwatt_tuner_predict_possible() leaves out the modes that cannot be faster. */
 	if (jetwattd_complete_rows(l) < JETWATTD_SURE || l->by_energy)
 		return !jetwatt_tuner_predict(&l->known);
