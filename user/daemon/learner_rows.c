@@ -122,7 +122,7 @@ int jetwattd_is_within(const struct jetwattd_learner *l, const struct jetwatt_ro
 	return is_within(&l->known, &row->mode, l->terms.limit_w);
 }
 
-/* Check the cheap conditions first: usable_index() searches all candidates, far more than there are
+/* Check the cheap conditions first: jetwatt_tuner_row() and is_within() compare the mode with all
  * rows. */
 const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_learner *l, double watts,
 						  const struct jetwatt_mode *but)
@@ -137,8 +137,7 @@ const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_lear
 		const struct jetwatt_row *row = &k->row[i];
 		double objective = row->time_ms * (l->terms.least_energy ? row->power_w : 1);
 
-		if ((!late && objective >= least) || (but && jetwatt_mode_same(but, &row->mode)) ||
-		    jetwatt_tuner_row(k, &row->mode) != row || !is_within(k, &row->mode, watts))
+		if ((!late && objective >= least) || (but && jetwatt_mode_same(but, &row->mode)))
 			continue;
 		at = usable_index(l, &row->mode);
 		/* A mode in which the server misses its deadline is chosen only if there is no
@@ -147,6 +146,8 @@ const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_lear
 			objective = row->time_ms;
 		if (at < 0 || l->misses_deadline[at] > late ||
 		    (l->misses_deadline[at] == late && objective >= least))
+			continue;
+		if (jetwatt_tuner_row(k, &row->mode) != row || !is_within(k, &row->mode, watts))
 			continue;
 		best = row;
 		least = objective;
