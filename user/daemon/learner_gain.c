@@ -66,7 +66,7 @@
 #define CPU		0.01
 #define CPU_FREE_S	10
 #define WARM_CPU	0.001
-#define WARM_FREE_S	4
+#define WARM_FREE_S	3
 
 /* A job that begins with JETWATTD_SURE readings is held in the best mode for KNOWN_S seconds first, unless a
  * reading is expected to improve on it by the fraction KNOWN_GAIN, as after a change of the budget. jetwattd.conf(5)
