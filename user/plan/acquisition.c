@@ -39,11 +39,11 @@ static double ei_gain(double mean, double sd)
 	return mean * ei_cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
 }
 
-/* Return: standard deviation of an unmeasured cell, with the constant @least added in quadrature; 0
- * for a measured cell, whose @sd is 0. */
-static double ei_sd(double sd, double least)
+/* Return: standard deviation of an unmeasured cell, with the constant @least added in quadrature, times
+ * @sd_factor of @inc; 0 for a measured cell, whose @sd is 0. */
+static double ei_sd(const struct jetwatt_incumbent *inc, double sd, double least)
 {
-	return sd > 0 ? hypot(sd, least) : 0;
+	return sd > 0 ? inc->sd_factor * hypot(sd, least) : 0;
 }
 
 /* Return: probability of meeting the power budget. */
@@ -51,7 +51,7 @@ static double ei_feasible(const struct jetwatt_incumbent *inc, const struct jetw
 {
 	if (!(g->power_sd > 0))
 		return g->power_w <= inc->q->power_w;
-	return ei_below(g->power_w, ei_sd(g->power_sd, POWER_DOUBT), MARGIN * inc->q->power_w);
+	return ei_below(g->power_w, ei_sd(inc, g->power_sd, POWER_DOUBT), MARGIN * inc->q->power_w);
 }
 
 /* Return: expected improvement of the latency @window + @time (@window: time until a minibatch is
@@ -82,7 +82,7 @@ static double ei_throughput(const struct jetwatt_incumbent *inc, const struct je
 	static const double at[5] = { 0, -1.355626, 1.355626, -2.856970, 2.856970 };
 	static const double weight[5] = { 0.533333, 0.222076, 0.222076, 0.011257, 0.011257 };
 	double most = fmin(inc->q->latency_ms - window, window), sum = 0, in;
-	double st = ei_sd(t->time_sd, TIME_DOUBT), sf = ei_sd(f->time_sd, TIME_DOUBT);
+	double st = ei_sd(inc, t->time_sd, TIME_DOUBT), sf = ei_sd(inc, f->time_sd, TIME_DOUBT);
 	double base = inc->any ? inc->best : 0;
 
 	in = ei_below(f->time_ms, sf, most);
@@ -124,10 +124,10 @@ double jetwatt_acquisition_of(const struct jetwatt_incumbent *inc, const struct 
 	switch (inc->kind) {
 	case JETWATT_SLICE_TRAIN:
 		e = ei_gain(log(inc->best / g->time_ms),
-			    fmax(ei_sd(g->time_sd, TIME_DOUBT), 1e-9));
+			    fmax(ei_sd(inc, g->time_sd, TIME_DOUBT), 1e-9));
 		break;
 	case JETWATT_SLICE_INFER:
-		e = ei_latency(inc, *window, g->time_ms, ei_sd(g->time_sd, TIME_DOUBT),
+		e = ei_latency(inc, *window, g->time_ms, ei_sd(inc, g->time_sd, TIME_DOUBT),
 			       fmin(inc->q->latency_ms - *window, *window), ok);
 		break;
 	case JETWATT_SLICE_TRAIN_AND_INFER:
@@ -135,8 +135,8 @@ double jetwatt_acquisition_of(const struct jetwatt_incumbent *inc, const struct 
 		break;
 	case JETWATT_SLICE_TWO_INFER:
 		slow = fmax(window[0], window[1]);
-		sd = hypot(g[0].time_ms * ei_sd(g[0].time_sd, TIME_DOUBT),
-			   g[1].time_ms * ei_sd(g[1].time_sd, TIME_DOUBT)) /
+		sd = hypot(g[0].time_ms * ei_sd(inc, g[0].time_sd, TIME_DOUBT),
+			   g[1].time_ms * ei_sd(inc, g[1].time_sd, TIME_DOUBT)) /
 		     (g[0].time_ms + g[1].time_ms);
 		e = ei_latency(inc, slow, g[0].time_ms + g[1].time_ms, sd,
 			       fmin(inc->q->latency_ms - slow, fmin(window[0], window[1])), ok);

@@ -27,13 +27,14 @@ struct jetwatt_acquisition {
  * @best: objective of the incumbent: time in milliseconds, latency in milliseconds, or minibatches
  *	per second, by @kind. If @any is 0: the scale of the improvement, in the same unit
  * @caution: exponent of the probability of meeting the power budget
+ * @sd_factor: factor on the standard deviations of unmeasured cells
  * @any: 1: @best is the objective of the incumbent; 0: there is no incumbent to improve
  * @none: 1: no measured plan meets the limits, not even inference without training
  */
 struct jetwatt_incumbent {
 	enum jetwatt_slice_kind kind;
 	const struct jetwatt_slice_query *q;
-	double best, caution;
+	double best, caution, sd_factor;
 	int any, none;
 };
 

@@ -12,9 +12,10 @@
 /* If no measured mode is within the budget, and every unmeasured mode has less than this
  * probability of being within it, the query is taken as infeasible. */
 #define HOPELESS	1e-3
-/* Constant added in quadrature to the standard deviation of log time of an unmeasured mode: the
- * time surface has kinks that few rows show (rounds of a loader, steps of the memory clock). */
+/* Constants added in quadrature to the standard deviations of log time and log power of an unmeasured mode:
+ * the surfaces have kinks that few rows show (rounds of a loader, steps of the memory clock). */
 #define TIME_DOUBT	0.04
+#define POWER_DOUBT	0.01
 /* Values for a prior with rows of the same workload from other devices: the constant in place of
  * TIME_DOUBT, and a factor on the exponent of the probability of meeting the budget, because
  * few measurements should suffice. */
@@ -100,7 +101,8 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
 	double best, top = -1, slow = 0, least = INFINITY, drawn = INFINITY, feasible = 0;
 	double limit = log(s->budget_w * MARGIN),
 	       weight = improve_caution(s) * (s->cross_device ? REFERENCE_CAUTION : 1),
-	       doubt = s->cross_device ? REFERENCE_DOUBT : TIME_DOUBT;
+	       doubt = s->cross_device ? REFERENCE_DOUBT : TIME_DOUBT,
+	       factor = jetwatt_plan_sd_factor(s->left);
 	size_t low = 0;
 
 	best = improve_incumbent(s, &drawn);
@@ -117,11 +119,11 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
 			least = p->power_w;
 			low = i;
 		}
-		ok = improve_cdf((limit - log(p->power_w)) / hypot(p->power_sd, 0.01));
+		ok = improve_cdf((limit - log(p->power_w)) / (factor * hypot(p->power_sd, POWER_DOUBT)));
 		feasible = fmax(feasible, ok);
 		score = pow(ok, weight) *
 			improve_gain(log((isfinite(best) ? best : slow) / p->time_ms),
-				     hypot(p->time_sd, doubt));
+				     factor * hypot(p->time_sd, doubt));
 		if (score > top) {
 			top = score;
 			next->index = i;

@@ -47,13 +47,11 @@ static int next_remeasure(const struct jetwatt_search *s, struct jetwatt_plan_ne
 	return s->budget_w > 0 ? jetwatt_remeasure_best(s, next) : jetwatt_remeasure_outlier(s, next);
 }
 
-/* Choose the next mode. @left: number of new modes that may be measured. */
-static int next_choose(const struct jetwatt_search *s, size_t left, uint64_t seed,
-		       struct jetwatt_plan_next *next)
+static int next_choose(const struct jetwatt_search *s, uint64_t seed, struct jetwatt_plan_next *next)
 {
 	if (!next_remeasure(s, next))
 		return 0;
-	if (!left)
+	if (!s->left)
 		return 1;
 	if (s->rows < s->design && !s->cross_device && !s->skip_design)
 		return jetwatt_design_next(s, next);
@@ -83,6 +81,7 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 	if (err)
 		goto out;
 	modes = next_mark_seen(&s);
+	s.left = most > modes ? most - modes : 0;
 	s.cross_device = jetwatt_estimator_cross_device_agrees(by, row, rows);
 	if (rows || s.cross_device ||
 	    (budget_w > 0 && jetwatt_estimator_references_cover(by, mode, n)))
@@ -90,7 +89,7 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 	s.skip_design = budget_w > 0 &&
 			jetwatt_fitted_reference_weight(s.m) >= JETWATT_PLAN_REFERENCE_WEIGHT;
 	if (!err)
-		err = next_choose(&s, most > modes ? most - modes : 0, seed, next);
+		err = next_choose(&s, seed, next);
 out:
 	jetwatt_fitted_free(s.m);
 	free(s.seen);

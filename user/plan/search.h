@@ -13,6 +13,16 @@
 #define JETWATT_DESIGN		4
 #define JETWATT_DESIGN_FEW	2
 
+/*
+ * Return: the factor on the predicted standard deviations in the expected improvement of an unmeasured
+ * mode, if @left modes may still be measured, this one included. Expected improvement prefers modes about
+ * which little is known. That pays only if enough modes can be measured later to use what was learned.
+ */
+static inline double jetwatt_plan_sd_factor(size_t left)
+{
+	return left < 10 ? 0.4 + 0.06 * (double)left : 1;
+}
+
 /**
  * struct jetwatt_search - one decision of a search
  * @mode: modes of the board
@@ -24,6 +34,7 @@
  *	with them
  * @skip_design: 1: the references predict this workload well enough to skip the initial design
  * @design: number of modes in the initial design
+ * @left: number of new modes that may still be measured
  * @budget_w: power budget, in watts; 0: no budget
  * @seen: @n entries of enum jetwatt_seen
  * @m: model fitted to @row; NULL if no model has been fitted yet
@@ -37,7 +48,7 @@ struct jetwatt_search {
 	size_t rows;
 	const struct jetwatt_estimator *by;
 	int cross_device, skip_design;
-	size_t design;
+	size_t design, left;
 	double budget_w;
 	unsigned char *seen;
 	struct jetwatt_fitted *m;

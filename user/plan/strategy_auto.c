@@ -2,8 +2,7 @@
 /*
  * The strategy "auto": Bayesian optimisation. After an initial design, the strategy chooses the
  * mode with the largest constrained expected improvement. After the measurements of each mode, the
- * surrogate of each workload is fitted again. The fits, and the plan that answers the query, also
- * use the measurements made for earlier queries.
+ * surrogate of each workload is fitted again. Fits and plans also use measurements of earlier queries.
  *
  * The cost is the number of modes, not of cells, because switching, settling and disturbing the
  * job cost time per mode: in a new mode up to SIZES worthwhile minibatch sizes are measured.
@@ -112,15 +111,15 @@ static int bayes_fit(struct bayes *s, const struct jetwatt_observed *k,
 	/* At most one full fit that could be postponed: two would delay the search noticeably. */
 	for (size_t w = k->works; w-- > 0 && !err;)
 		err = jetwatt_surrogate_fit(&s->model[w], k, &k->work[w], q->power_w, s->seed, &full);
-	for (size_t w = 0; w < k->works && !err; w++)
+	for (size_t w = 0; w < k->works; w++)
 		for (size_t z = 0; z < k->work[w].sizes && !err; z++)
 			if (bayes_in_time(k, w, z, q))
 				err = jetwatt_surrogate_predict(&s->model[w], k, &k->work[w], z);
 	return err;
 }
 
-static struct jetwatt_estimate bayes_estimate(const struct bayes *s,
-			const struct jetwatt_observed *k, size_t work, size_t size, size_t mode)
+static struct jetwatt_estimate bayes_estimate(const struct bayes *s, const struct jetwatt_observed *k,
+					      size_t work, size_t size, size_t mode)
 {
 	return jetwatt_surrogate_estimate(&s->model[work], k, &k->work[work], size, mode);
 }
@@ -247,7 +246,7 @@ static int bayes_initial_design(struct bayes *s, const struct jetwatt_observed *
 	return s->queued ? 0 : 1;
 }
 
-/* Count consecutive modes over the budget; those of the initial design do not count. */
+/* Count consecutive modes over the budget, without those of the initial design. */
 static void bayes_count_miss(struct bayes *s, const struct jetwatt_observed *k)
 {
 	if (s->entered == SIZE_MAX)
@@ -260,13 +259,16 @@ static void bayes_count_miss(struct bayes *s, const struct jetwatt_observed *k)
 	s->opening = 0;
 }
 
+/* Set @inc to the best measured plan. @left: number of new modes that may be measured. */
 static void bayes_set_incumbent(const struct bayes *s, const struct jetwatt_observed *k,
-				const struct jetwatt_slice_query *q, struct jetwatt_incumbent *inc)
+		const struct jetwatt_slice_query *q, size_t left, struct jetwatt_incumbent *inc)
 {
 	struct jetwatt_slice_plan plan;
 	double top = 0;
 
-	*inc = (struct jetwatt_incumbent){ .kind = k->kind, .q = q, .caution = 1 };
+	*inc = (struct jetwatt_incumbent){ .kind = k->kind, .q = q, .caution = 1, .sd_factor = 1 };
+	if (k->kind == JETWATT_SLICE_TRAIN)
+		inc->sd_factor = jetwatt_plan_sd_factor(left);
 	if (s->misses > 1)
 		inc->caution += CAUTION * (s->misses - 1);
 	inc->any = jetwatt_observed_best(k, q, &plan);
@@ -380,7 +382,7 @@ static int bayes_choose(struct bayes *s, const struct jetwatt_observed *k,
 	size_t at = 0, at_here = 0;
 	double ok = 0, range[2] = { 0, 0 };
 
-	bayes_set_incumbent(s, k, q, &inc);
+	bayes_set_incumbent(s, k, q, most > k->modes ? most - k->modes : 0, &inc);
 	if (k->kind != JETWATT_SLICE_TRAIN && modes >= BOTH_ENDS && !bayes_skip_design(s, k))
 		missing = jetwatt_observed_ends_missing(k, s->seen, range);
 	for (size_t i = 0; i < k->n; i++) {
@@ -401,11 +403,9 @@ static int bayes_choose(struct bayes *s, const struct jetwatt_observed *k,
 		bayes_enter_mode(s, k, &inc, at_here, &here);
 		return 0;
 	}
-	if (top.score < 0)
-		return bayes_remaining_sizes(s, k, &inc);
-	if (!inc.any && ok < HOPELESS)
+	if (top.score >= 0 && !inc.any && ok < HOPELESS)
 		return bayes_closest(s, k, q, &top);
-	if (!inc.none && top.score < ENOUGH && modes >= ENOUGH_MODES)
+	if (top.score < 0 || (!inc.none && top.score < ENOUGH && modes >= ENOUGH_MODES))
 		return bayes_remaining_sizes(s, k, &inc);
 	bayes_enter_mode(s, k, &inc, at, &top);
 	return 0;
