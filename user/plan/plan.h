@@ -57,7 +57,8 @@ struct jetwatt_plan_next {
  * @next: set to the mode to measure next
  *
  * With a budget, an unmeasured mode is chosen by its expected improvement times its probability of
- * meeting the budget. With four to JETWATT_FIT_MAX rows, a mode whose only power reading
+ * meeting the budget, both with smaller standard deviations if fewer than ten new modes may still be
+ * measured. With four to JETWATT_FIT_MAX rows, a mode whose only power reading
  * contradicts the model is chosen a second time, even if @most modes have been measured: with a
  * budget, if it would be the fastest within the budget.
  *
