@@ -61,6 +61,13 @@ result $? "jetwattd holds a mode with at least 97 % of the best tokens per joule
 # seen: number of changes of the requests that jetwattd has seen
 seen() { echo $(($(status_of mix_changes) + $(status_of drifts))); }
 
+# The last reading of the held mode may be a rough one, which the next, longer reading corrects whatever the
+# requests are. Wait until a mode has been held for longer than that reading takes.
+for i in $(seq 20); do
+	readings=$(status_of modes_measured)
+	sleep 90
+	[ "$(status_of modes_measured)" = "$readings" ] && [ "$(status_of doing)" = holding ] && break
+done
 # From now on, prompts are shorter.
 before=$(seen)
 kill -USR1 $server
