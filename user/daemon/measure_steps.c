@@ -15,10 +15,29 @@
  * twice limits->max_s, prefill steps are not required, because a slow mode may have few of them. */
 #define PREFILLS	10
 #define FEWEST_PREFILLS	3
+/* If a prefill step takes less than this share of the least time that it took in a row, both as multiples of a
+ * decode step, a measurement lasts for limits->max_s: during a long output, delayed decode steps may have been
+ * taken for prefill steps. */
+#define ODD_PREFILL	0.5
 
-/* Return: 1 if the measurement suffices. @expected: 1: the server has prefill steps. */
+static int is_prefill_odd(const struct jetwattd_learner *l, const struct jetwatt_step_costs *is)
+{
+	double least = 0;
+
+	for (size_t i = 0; i < l->known.nr_rows; i++) {
+		const struct jetwatt_phase_cost *was = l->steps.cost[i].kind;
+		double times = was[JETWATT_PREFILL].used ? was[JETWATT_PREFILL].ms / was[JETWATT_DECODE].ms : 0;
+
+		if (times > 0 && (!(least > 0) || times < least))
+			least = times;
+	}
+	return is->kind[JETWATT_PREFILL].ms < ODD_PREFILL * least * is->kind[JETWATT_DECODE].ms;
+}
+
+/* Return: 1 if the measurement suffices. @expected: 1: the server has prefill steps; @odd: result of
+ * is_prefill_odd(). */
 static int is_complete(const struct jetwattd_reading *got, const struct jetwatt_measure_limits *limits,
-		       int expected)
+		       int expected, int odd)
 {
 	const struct jetwatt_phase_cost *prefill = &got->steps.kind[JETWATT_PREFILL];
 	const struct jetwatt_phase_cost *decode = &got->steps.kind[JETWATT_DECODE];
@@ -28,7 +47,7 @@ static int is_complete(const struct jetwattd_reading *got, const struct jetwatt_
 		return 0;
 	if (s >= limits->max_s)
 		return !expected || prefill->used >= FEWEST_PREFILLS || s >= 2 * limits->max_s;
-	return decode->used >= limits->batches && (!expected || prefill->used >= PREFILLS) &&
+	return decode->used >= limits->batches && (!expected || (prefill->used >= PREFILLS && !odd)) &&
 	       got->m.row.time_sd <= limits->target && got->m.row.power_sd <= limits->target;
 }
 
@@ -45,7 +64,8 @@ static int evaluate(struct jetwattd_run *r, uint64_t since_ns, const struct jetw
 	got->m.batches = got->steps.kind[JETWATT_PREFILL].used + got->steps.kind[JETWATT_DECODE].used;
 	got->m.settled = 1;
 	return is_complete(got, limits, got->steps.kind[JETWATT_PREFILL].steps ||
-					!known->windows || known->mix.work[JETWATT_PREFILL] > 0);
+					!known->windows || known->mix.work[JETWATT_PREFILL] > 0,
+			   is_prefill_odd(&r->learner, &got->steps));
 }
 
 int jetwattd_measure_steps(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
