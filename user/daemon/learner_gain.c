@@ -39,6 +39,11 @@
 /* The reading with the highest gain per cost is taken first. ANY_S, in s, is added to the costs, so
  * that cheap readings of small gain do not precede all others. */
 #define ANY_S		0.5
+/* Factor on the errors of the predictions in the gain by which a reading is compared with the others, if readings of
+ * other workloads or devices are known: a few readings are all that a job of minutes pays for, so modes that are
+ * probably good go before modes that are uncertain. Whether a reading pays depends on the gain without the factor.
+ * doc/benchmarks.md has the figures. */
+#define FOCUS		0.7
 /* Minimum expected remaining time of a job, in s. */
 #define REST_MIN_S	30
 /* Minimum number of readings with which the model's predictions are used, and of complete ones among
@@ -105,12 +110,12 @@ static long reread_near_limit(const struct jetwattd_learner *l, int *readings)
 /* Return the expected improvement of a mode over the best one, as a fraction of the best mode's objective,
  * weighted by the probability that the mode is within the limit. @by: the best mode's objective divided by the
  * predicted one; @least: relative error that is added in quadrature to the error of the predicted time, and in part to
- * that of power. */
+ * that of power; @factor: factor on both errors. */
 static double expected_gain(const struct jetwattd_learner *l, const struct jetwatt_prediction *p, double by,
-			    double least)
+			    double least, double factor)
 {
-	double t = hypot(hypot(p->time_sd, l->by_energy ? p->power_sd : 0), least);
-	double z = log(by) / t, w = hypot(p->power_sd, DOUBT_POWER * least);
+	double t = factor * hypot(hypot(p->time_sd, l->by_energy ? p->power_sd : 0), least);
+	double z = log(by) / t, w = factor * hypot(p->power_sd, DOUBT_POWER * least);
 
 	return jetwattd_upper_tail(log(p->power_w / l->terms.limit_w) / w) * t *
 	       (z * jetwattd_upper_tail(-z) + exp(-z * z / 2) / sqrt(2 * M_PI));
@@ -131,12 +136,12 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 	for (size_t i = 0; i < l->known.nr_modes; i++) {
 		const struct jetwatt_prediction *p = &l->known.prediction[i];
 		double ratio = l->best_objective / jetwattd_objective_of(l, p->time_ms, p->power_w);
-		double over, by, cost, when, lag;
+		double over, by, cost, when, lag, rank;
 		int pays, can;
 
 		if (l->seen[i])
 			continue;
-		by = expected_gain(l, p, ratio, least);
+		by = expected_gain(l, p, ratio, least, 1);
 		over = jetwattd_upper_tail(log(l->budget_w / p->power_w) / hypot(p->power_sd, DOUBT_POWER * least));
 		cost = jetwattd_reading_cost(l, p->time_ms, ratio) + over * over_s;
 		if (by < GAIN)
@@ -159,8 +164,9 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 			continue;
 		}
 		most = fmax(most, by);
-		if (by / (cost + ANY_S) > top) {
-			top = by / (cost + ANY_S);
+		rank = (known ? expected_gain(l, p, ratio, least, FOCUS) : by) / (cost + ANY_S);
+		if (rank > top) {
+			top = rank;
 			l->gain_s = by * expected;
 			at = (long)i;
 		}
