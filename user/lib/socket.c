@@ -150,7 +150,8 @@ static int dispatch_datagram(struct jetwatt *jw, char *data, int len, int cmd, c
  * @sk: the socket
  * @cmd: command of the messages to handle; others are ignored
  * @what: name of the operation, for error messages
- * @fn: handles one message; an error that @fn returns ends the dispatch
+ * @fn: handles one message; after an error that it returns, the datagrams that the same system call received
+ *	are still handled, then the dispatch ends
  * @arg: passed to @fn
  *
  * Context: does not block; handles at most DISPATCH_MAX datagrams.
@@ -159,7 +160,7 @@ static int dispatch_datagram(struct jetwatt *jw, char *data, int len, int cmd, c
 int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,
 			    jetwatt_reply_fn fn, void *arg)
 {
-	int n = 0, len[JETWATT_MESSAGES], got, done;
+	int n = 0, err = 0, len[JETWATT_MESSAGES], got, done;
 
 	for (int i = 0; i < DISPATCH_MAX; i += JETWATT_MESSAGES) {
 		got = receive_queued(jw, sk, len);
@@ -172,9 +173,12 @@ int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, con
 		for (int k = 0; k < got; k++) {
 			done = dispatch_datagram(jw, message_at(jw, k), len[k], cmd, what, fn, arg);
 			if (done < 0)
-				return done;
-			n += done;
+				err = done;
+			else
+				n += done;
 		}
+		if (err)
+			return err;
 		/* No more were queued, or an error follows, which the next dispatch handles. */
 		if (got < JETWATT_MESSAGES)
 			break;
