@@ -12,6 +12,7 @@
 
 #include <math.h>
 
+#include "plan/improvement.h"
 #include "plan/plan.h"
 
 /* Time in a lower mode after a step down of the cap, in s. */
@@ -115,10 +116,10 @@ static double expected_gain(const struct jetwattd_learner *l, const struct jetwa
 			    double least, double factor)
 {
 	double t = factor * hypot(hypot(p->time_sd, l->by_energy ? p->power_sd : 0), least);
-	double z = log(by) / t, w = factor * hypot(p->power_sd, DOUBT_POWER * least);
+	double w = factor * hypot(p->power_sd, DOUBT_POWER * least);
 
-	return jetwattd_upper_tail(log(p->power_w / l->terms.limit_w) / w) * t *
-	       (z * jetwattd_upper_tail(-z) + exp(-z * z / 2) / sqrt(2 * M_PI));
+	return jetwatt_normal_cdf(log(l->terms.limit_w / p->power_w) / w) *
+	       jetwatt_expected_improvement(log(by), t);
 }
 
 /* Choose by the model's predictions. @least: as for expected_gain(); @known: 1:
@@ -142,7 +143,7 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		if (l->seen[i])
 			continue;
 		by = expected_gain(l, p, ratio, least, 1);
-		over = jetwattd_upper_tail(log(l->budget_w / p->power_w) / hypot(p->power_sd, DOUBT_POWER * least));
+		over = jetwatt_normal_cdf(log(p->power_w / l->budget_w) / hypot(p->power_sd, DOUBT_POWER * least));
 		cost = jetwattd_reading_cost(l, p->time_ms, ratio) + over * over_s;
 		if (by < GAIN)
 			continue;

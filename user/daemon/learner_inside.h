@@ -93,11 +93,6 @@ int jetwattd_misses_deadline(const struct jetwattd_learner *l, const struct jetw
  * that probability. @readings: set to the number of readings of the mode. Return: index of the mode, -1: no
  * such mode. */
 long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain, int *readings);
-/* Return the probability that a standard normal variable exceeds @z. */
-static inline double jetwattd_upper_tail(double z)
-{
-	return 0.5 * erfc(z * M_SQRT1_2);
-}
 /* Return the number of complete readings. */
 size_t jetwattd_complete_rows(const struct jetwattd_learner *l);
 

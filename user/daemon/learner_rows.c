@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/improvement.h"
+
 /* Time of a minibatch that is assumed while there is no row, in ms. */
 #define TIME_MS		100
 /* Margin between a mode's power and the limit, in standard errors, after one reading: the best of
@@ -187,7 +189,7 @@ long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain, int
 		    jetwatt_tuner_row(k, &row->mode) != row || is_within(k, &row->mode, watts))
 			continue;
 		p = mode_power(k, &row->mode);
-		within = jetwattd_upper_tail((p.w / watts - 1) / p.sd);
+		within = jetwatt_normal_cdf((1 - p.w / watts) / p.sd);
 		if (p.n >= READINGS || within < WITHIN || (best && within * log(by) <= *gain))
 			continue;
 		at = usable_index(l, &row->mode);

@@ -7,43 +7,30 @@
 
 #include <math.h>
 
-/* Predicted powers must stay below this share of the power budget, because the sensor has an error
- * too. */
-#define MARGIN	0.99
-/* Constants added in quadrature to the standard deviations of log power and log time of an
- * unmeasured cell: response surfaces have kinks that few rows show. */
-#define POWER_DOUBT	0.01
-#define TIME_DOUBT	0.04
+#include "plan/improvement.h"
+
 /* Improvement credited to the first plan with inference that meets the limits, as a share of @best
  * of struct jetwatt_incumbent. */
 #define FIRST	0.05
-
-static double ei_cdf(double z)
-{
-	return 0.5 * erfc(-z * M_SQRT1_2);
-}
 
 /* Return: P(v <= limit); a measured value (@sd 0) is taken as exact. */
 static double ei_below(double v, double sd, double limit)
 {
 	if (!(sd > 0))
 		return v <= limit;
-	return limit > 0 ? ei_cdf(log(limit / v) / sd) : 0;
+	return limit > 0 ? jetwatt_normal_cdf(log(limit / v) / sd) : 0;
 }
 
-/* Return: E[max(0, z)] for z ~ N(mean, sd). */
-static double ei_gain(double mean, double sd)
-{
-	double z = mean / sd;
-
-	return mean * ei_cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
-}
-
-/* Return: standard deviation of an unmeasured cell, with the constant @least added in quadrature, times
+/* Return: standard deviation @sd of an unmeasured cell, with the constant @least added in quadrature, times
  * @sd_factor of @inc; 0 for a measured cell, whose @sd is 0. */
 static double ei_sd(const struct jetwatt_incumbent *inc, double sd, double least)
 {
 	return sd > 0 ? inc->sd_factor * hypot(sd, least) : 0;
+}
+
+static double ei_time_sd(const struct jetwatt_incumbent *inc, const struct jetwatt_estimate *g)
+{
+	return ei_sd(inc, g->time_sd, JETWATT_PLAN_TIME_DOUBT);
 }
 
 /* Return: probability of meeting the power budget. */
@@ -51,7 +38,8 @@ static double ei_feasible(const struct jetwatt_incumbent *inc, const struct jetw
 {
 	if (!(g->power_sd > 0))
 		return g->power_w <= inc->q->power_w;
-	return ei_below(g->power_w, ei_sd(inc, g->power_sd, POWER_DOUBT), MARGIN * inc->q->power_w);
+	return ei_below(g->power_w, ei_sd(inc, g->power_sd, JETWATT_PLAN_POWER_DOUBT),
+			JETWATT_PLAN_MARGIN * inc->q->power_w);
 }
 
 /* Return: expected improvement of the latency @window + @time (@window: time until a minibatch is
@@ -67,7 +55,7 @@ static double ei_latency(const struct jetwatt_incumbent *inc, double window, dou
 	*ok *= in;
 	if (edge <= 0)
 		return inc->none ? FIRST * in : 0;
-	e = ei_gain(edge - time, s);
+	e = jetwatt_expected_improvement(edge - time, s);
 	if (edge < inc->best - window)
 		e += (inc->best - window - edge) * ei_below(time, sd, edge);
 	return e / inc->best + (inc->none ? FIRST * in : 0);
@@ -82,7 +70,7 @@ static double ei_throughput(const struct jetwatt_incumbent *inc, const struct je
 	static const double at[5] = { 0, -1.355626, 1.355626, -2.856970, 2.856970 };
 	static const double weight[5] = { 0.533333, 0.222076, 0.222076, 0.011257, 0.011257 };
 	double most = fmin(inc->q->latency_ms - window, window), sum = 0, in;
-	double st = ei_sd(inc, t->time_sd, TIME_DOUBT), sf = ei_sd(inc, f->time_sd, TIME_DOUBT);
+	double st = ei_time_sd(inc, t), sf = ei_time_sd(inc, f);
 	double base = inc->any ? inc->best : 0;
 
 	in = ei_below(f->time_ms, sf, most);
@@ -123,11 +111,10 @@ double jetwatt_acquisition_of(const struct jetwatt_incumbent *inc, const struct 
 	both = *ok;
 	switch (inc->kind) {
 	case JETWATT_SLICE_TRAIN:
-		e = ei_gain(log(inc->best / g->time_ms),
-			    fmax(ei_sd(inc, g->time_sd, TIME_DOUBT), 1e-9));
+		e = jetwatt_expected_improvement(log(inc->best / g->time_ms), fmax(ei_time_sd(inc, g), 1e-9));
 		break;
 	case JETWATT_SLICE_INFER:
-		e = ei_latency(inc, *window, g->time_ms, ei_sd(inc, g->time_sd, TIME_DOUBT),
+		e = ei_latency(inc, *window, g->time_ms, ei_time_sd(inc, g),
 			       fmin(inc->q->latency_ms - *window, *window), ok);
 		break;
 	case JETWATT_SLICE_TRAIN_AND_INFER:
@@ -135,8 +122,7 @@ double jetwatt_acquisition_of(const struct jetwatt_incumbent *inc, const struct 
 		break;
 	case JETWATT_SLICE_TWO_INFER:
 		slow = fmax(window[0], window[1]);
-		sd = hypot(g[0].time_ms * ei_sd(inc, g[0].time_sd, TIME_DOUBT),
-			   g[1].time_ms * ei_sd(inc, g[1].time_sd, TIME_DOUBT)) /
+		sd = hypot(g[0].time_ms * ei_time_sd(inc, &g[0]), g[1].time_ms * ei_time_sd(inc, &g[1])) /
 		     (g[0].time_ms + g[1].time_ms);
 		e = ei_latency(inc, slow, g[0].time_ms + g[1].time_ms, sd,
 			       fmin(inc->q->latency_ms - slow, fmin(window[0], window[1])), ok);

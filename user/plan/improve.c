@@ -6,18 +6,13 @@
 
 #include <math.h>
 
-/* Predicted powers must stay below this share of the power budget, because the sensor has an error
- * too. */
-#define MARGIN	0.99
+#include "plan/improvement.h"
+
 /* If no measured mode is within the budget, and every unmeasured mode has less than this
  * probability of being within it, the query is taken as infeasible. */
 #define HOPELESS	1e-3
-/* Constants added in quadrature to the standard deviations of log time and log power of an unmeasured mode:
- * the surfaces have kinks that few rows show (rounds of a loader, steps of the memory clock). */
-#define TIME_DOUBT	0.04
-#define POWER_DOUBT	0.01
 /* Values for a prior with rows of the same workload from other devices: the constant in place of
- * TIME_DOUBT, and a factor on the exponent of the probability of meeting the budget, because
+ * JETWATT_PLAN_TIME_DOUBT, and a factor on the exponent of the probability of meeting the budget, because
  * few measurements should suffice. */
 #define REFERENCE_DOUBT		0.02
 #define REFERENCE_CAUTION	2.0
@@ -25,19 +20,6 @@
  * over the budget after the first: in these measurements a large predicted improvement had outweighed
  * a low probability. */
 #define CAUTION		0.5
-
-static double improve_cdf(double z)
-{
-	return 0.5 * erfc(-z * M_SQRT1_2);
-}
-
-/* Return: E[max(0, z)] for z ~ N(mean, sd). */
-static double improve_gain(double mean, double sd)
-{
-	double z = mean / sd;
-
-	return mean * improve_cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
-}
 
 /* Return: time of a minibatch of the incumbent, in milliseconds; INFINITY if no measured mode is
  * within the budget. @drawn: lowered to the lowest mean power of a measured mode, in watts. A mode
@@ -99,9 +81,9 @@ int jetwatt_remeasure_best(const struct jetwatt_search *s, struct jetwatt_plan_n
 int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
 	double best, top = -1, slow = 0, least = INFINITY, drawn = INFINITY, feasible = 0;
-	double limit = log(s->budget_w * MARGIN),
+	double limit = log(s->budget_w * JETWATT_PLAN_MARGIN),
 	       weight = improve_caution(s) * (s->cross_device ? REFERENCE_CAUTION : 1),
-	       doubt = s->cross_device ? REFERENCE_DOUBT : TIME_DOUBT,
+	       doubt = s->cross_device ? REFERENCE_DOUBT : JETWATT_PLAN_TIME_DOUBT,
 	       factor = jetwatt_plan_sd_factor(s->left);
 	size_t low = 0;
 
@@ -119,10 +101,11 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
 			least = p->power_w;
 			low = i;
 		}
-		ok = improve_cdf((limit - log(p->power_w)) / (factor * hypot(p->power_sd, POWER_DOUBT)));
+		ok = jetwatt_normal_cdf((limit - log(p->power_w)) /
+					(factor * hypot(p->power_sd, JETWATT_PLAN_POWER_DOUBT)));
 		feasible = fmax(feasible, ok);
 		score = pow(ok, weight) *
-			improve_gain(log((isfinite(best) ? best : slow) / p->time_ms),
+			jetwatt_expected_improvement(log((isfinite(best) ? best : slow) / p->time_ms),
 				     factor * hypot(p->time_sd, doubt));
 		if (score > top) {
 			top = score;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/improvement.h"
+
 /* Relative standard error assumed for a measurement whose standard error is unknown. */
 #define UNKNOWN_SD	0.01
 
@@ -65,7 +67,7 @@ double jetwatt_plan_quantile(double risk)
 	for (int i = 0; i < 60; i++) {
 		double mid = (lo + hi) / 2;
 
-		if (0.5 * erfc(mid * M_SQRT1_2) > risk)
+		if (jetwatt_normal_cdf(-mid) > risk)
 			lo = mid;
 		else
 			hi = mid;

@@ -13,16 +13,6 @@
 #define JETWATT_DESIGN		4
 #define JETWATT_DESIGN_FEW	2
 
-/*
- * Return: the factor on the predicted standard deviations in the expected improvement of an unmeasured
- * mode, if @left modes may still be measured, this one included. Expected improvement prefers modes about
- * which little is known. That pays only if enough modes can be measured later to use what was learned.
- */
-static inline double jetwatt_plan_sd_factor(size_t left)
-{
-	return left < 10 ? 0.4 + 0.06 * (double)left : 1;
-}
-
 /**
  * struct jetwatt_search - one decision of a search
  * @mode: modes of the board

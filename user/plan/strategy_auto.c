@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "plan/acquisition.h"
+#include "plan/improvement.h"
 #include "plan/search.h"
 
 /* From ENOUGH_MODES modes on, if a plan meets the limits, no new mode is measured whose expected
@@ -266,9 +267,8 @@ static void bayes_set_incumbent(const struct bayes *s, const struct jetwatt_obse
 	struct jetwatt_slice_plan plan;
 	double top = 0;
 
-	*inc = (struct jetwatt_incumbent){ .kind = k->kind, .q = q, .caution = 1, .sd_factor = 1 };
-	if (k->kind == JETWATT_SLICE_TRAIN)
-		inc->sd_factor = jetwatt_plan_sd_factor(left);
+	*inc = (struct jetwatt_incumbent){ .kind = k->kind, .q = q, .caution = 1 };
+	inc->sd_factor = k->kind == JETWATT_SLICE_TRAIN ? jetwatt_plan_sd_factor(left) : 1;
 	if (s->misses > 1)
 		inc->caution += CAUTION * (s->misses - 1);
 	inc->any = jetwatt_observed_best(k, q, &plan);
