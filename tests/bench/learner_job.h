@@ -206,7 +206,7 @@ static void over(struct bench *b, size_t i, double s, double sd)
 		row.time_ms = 0;
 	else
 		store(b, &row);
-	jetwattd_learner_over(&b->l, &row);
+	jetwattd_learner_over(&b->l, &row, 1);
 }
 
 /* Model of jetwattd_try_mode(). */

@@ -86,7 +86,7 @@ TEST_F(learner, refused_mode_is_retried_once)
 	was = best(self)->mode;
 	jetwattd_learner_refused(&self->l, &was, JETWATTD_HOT);
 	EXPECT_TRUE(jetwatt_mode_same(&was, &best(self)->mode));
-	jetwattd_learner_over(&self->l, &(struct jetwatt_row){ .mode = was });
+	jetwattd_learner_over(&self->l, &(struct jetwatt_row){ .mode = was }, 0);
 	EXPECT_FALSE(best(self) && jetwatt_mode_same(&was, &best(self)->mode));
 }
 
@@ -140,7 +140,7 @@ TEST_F(learner, search_is_due_when_the_mode_cannot_be_held)
 	over = *best(self);
 	over.power_w = 1.02 * self->p.budget_w;
 	over.power_sd = 0.005;
-	jetwattd_learner_over(&self->l, &over);
+	jetwattd_learner_over(&self->l, &over, 0);
 	ASSERT_EQ(1, jetwattd_learner_is_due(&self->l, &t));
 	jetwattd_learner_resume(&self->l, &t);
 	while (step(self) > 0 && self->p.tries < STEPS)

@@ -149,7 +149,7 @@ TEST_F(learner, cost_of_a_mode_over_the_budget)
 			   safe = { .mode = m[0], .time_ms = 200, .power_w = 12, .time_sd = 0.01, .power_sd = 0.01 };
 
 	begin(self, &unknown);
-	jetwattd_learner_over(&self->l, &over);
+	jetwattd_learner_over(&self->l, &over, 0);
 	/* No safe mode is known: 1.5 s are lost, except for what 0.5 s in the faster mode have gained. */
 	EXPECT_GT(1e-6, fabs(over_cost(self, 0.5) - (1.5 - 0.125)));
 	jetwattd_learner_reading(&self->l, &(struct jetwattd_reading){ .m.row = safe });

@@ -147,7 +147,7 @@ static inline enum jetwattd_outcome try(FIXTURE_DATA(learner) *self, const struc
 	if (watts(p, &step->mode) > p->budget_w) {
 		p->overs++;
 		got.m.row.power_sd = 0.02;
-		jetwattd_learner_over(l, &got.m.row);
+		jetwattd_learner_over(l, &got.m.row, 0);
 		return JETWATTD_OVER;
 	}
 	p->board = step->mode;

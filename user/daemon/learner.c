@@ -98,6 +98,7 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 	l->lead_s = 0;
 	l->warm_run_s = -1;
 	l->job = (struct jetwattd_share){ 0 };
+	l->spent = jetwattd_allowance(l);
 	jetwattd_learner_forget_misses(l);
 	set_first(l, prior);
 	for (size_t i = 0; i < prior->rows && !err; i++)
@@ -111,6 +112,7 @@ void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double
 	l->terms.limit_w = l->known.budget_w = limit_w;
 	memset(l->exclusions, 0, l->known.nr_modes);
 	memset(l->above, 0, l->known.nr_modes);
+	jetwattd_rows_choose_untimed(l);
 }
 
 void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
@@ -122,9 +124,6 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 	l->check.state = JETWATTD_NO_CHECK;
 	l->predicted = l->small = 0;
 	jetwattd_level_first(l);
-	/* Look up the allowance for learning the workload only once per run of the job. */
-	if (!l->run_ns)
-		l->spent = jetwattd_allowance(l);
 	l->at_budget = jetwattd_allowance_at_budget(l);
 	l->run_ns = l->run_ns ? l->run_ns : terms->now_ns;
 	l->again_s = 0;

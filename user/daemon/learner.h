@@ -374,8 +374,9 @@ void jetwattd_learner_figures(const struct jetwattd_learner *l, const struct jet
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row);
 /* The cap stepped down from the mode of @over. Its power becomes a row, with the time if that is not 0
  * (unknown), the mode is excluded, and modes that are at least as high in all knobs are marked in @above. If
- * the power is 0 (unknown), the mode is excluded only if a cap event or throttling has occurred in it before. */
-void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_row *over);
+ * the power is 0 (unknown), the mode is excluded only if a cap event or throttling has occurred in it before.
+ * @keep: 1: if the time is unknown, store the row for later jobs of the workload, until jetwattd ends. */
+void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_row *over, int keep);
 /* A mode could not be measured. @why: the outcome. With JETWATTD_HOT (throttled), the mode is excluded
  * only if throttling or a cap event has occurred in it before; with any other outcome, at once. */
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,

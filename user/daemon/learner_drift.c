@@ -99,6 +99,7 @@ static void drop_rows(struct jetwattd_learner *l, size_t rows, const struct jetw
 	jetwattd_rows_drop(l, rows);
 	memset(l->exclusions, 0, k->nr_modes);
 	memset(l->above, 0, k->nr_modes);
+	l->spent->nr_untimed = 0;
 }
 
 void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwattd_reading *is,

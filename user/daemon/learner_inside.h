@@ -65,6 +65,9 @@ int jetwattd_row_add(struct jetwattd_learner *l, const struct jetwatt_row *row,
 		     const struct jetwatt_step_costs *steps);
 /* Drop the first @rows rows of the job. */
 void jetwattd_rows_drop(struct jetwattd_learner *l, size_t rows);
+/* Of the rows without a measured time, drop those whose power is within the limit, so that their modes may be
+ * tried again, and add those of earlier jobs of the workload whose power is above it. */
+void jetwattd_rows_choose_untimed(struct jetwattd_learner *l);
 
 /* Return what is to be as low as possible: energy per minibatch, in mJ, if @l->by_energy is 1, else its time,
  * in ms. */

@@ -217,7 +217,36 @@ static double estimate_time(struct jetwattd_learner *l, const struct jetwatt_mod
 	return k->nr_rows ? sum / k->nr_rows : TIME_MS;
 }
 
-void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_row *over)
+/* Store a row without a measured time for later jobs of the workload, in place of an older row of its mode. */
+static void keep_untimed(struct jetwattd_allowance *a, const struct jetwatt_row *row)
+{
+	for (unsigned int i = 0; i < a->nr_untimed && i < JETWATTD_UNTIMED; i++)
+		if (jetwatt_mode_same(&a->untimed[i].mode, &row->mode)) {
+			a->untimed[i] = *row;
+			return;
+		}
+	a->untimed[a->nr_untimed++ % JETWATTD_UNTIMED] = *row;
+}
+
+void jetwattd_rows_choose_untimed(struct jetwattd_learner *l)
+{
+	const struct jetwattd_allowance *a = l->spent;
+	struct jetwatt_tuner *k = &l->known;
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->nr_rows; i++) {
+		if (!jetwattd_is_complete(&k->row[i]) && k->row[i].power_w <= l->terms.limit_w)
+			continue;
+		k->row[n] = k->row[i];
+		l->steps.cost[n++] = l->steps.cost[i];
+	}
+	k->nr_rows = n;
+	for (unsigned int i = 0; i < a->nr_untimed && i < JETWATTD_UNTIMED; i++)
+		if (a->untimed[i].power_w > l->terms.limit_w && !jetwatt_tuner_row(k, &a->untimed[i].mode))
+			jetwattd_row_add(l, &a->untimed[i], NULL);
+}
+
+void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_row *over, int keep)
 {
 	long at = mode_index(l, &over->mode);
 	struct jetwatt_row row = *over;
@@ -231,6 +260,8 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_row 
 	if (!(row.time_ms > 0)) {
 		row.time_ms = estimate_time(l, &row.mode);
 		row.time_sd = JETWATTD_NO_TIME;
+		if (keep)
+			keep_untimed(l->spent, &row);
 	}
 	jetwattd_row_add(l, &row, NULL);
 	if (at >= 0)

@@ -69,8 +69,9 @@ void jetwattd_exclude_mode(struct jetwattd_run *r, const struct jetwattd_reading
 	if (r->d->verbose && !jetwatt_board_mode_format(&m.row.mode, name, sizeof(name)))
 		jetwatt_notice("over the budget %s: %.2f ms%s, %.2f W +- %.1f %%", name, m.row.time_ms,
 				   m.row.time_ms > 0 ? "" : " (unknown)", got->over_w, 100 * got->over_sd);
-	jetwattd_learner_over(&r->learner, &m.row);
-	/* Later jobs of the workload need not try the mode again. */
+	/* Later jobs of the workload need not try the mode again. The database has no rows without a time, and the
+	 * power of a server depends on its requests. */
+	jetwattd_learner_over(&r->learner, &m.row, !got->over_peak && !r->serves);
 	if (m.row.time_ms > 0 && !got->over_peak)
 		jetwatt_profile_store_add(&r->store, &m, got->lost);
 }

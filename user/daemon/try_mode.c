@@ -88,7 +88,7 @@ enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jet
 	if (out == JETWATTD_OVER && got.over_w > 0) {
 		jetwattd_exclude_mode(r, &got);
 	} else if (out == JETWATTD_OVER) {
-		jetwattd_learner_over(&r->learner, &(struct jetwatt_row){ .mode = *mode });
+		jetwattd_learner_over(&r->learner, &(struct jetwatt_row){ .mode = *mode }, 0);
 	} else if (out == JETWATTD_MEASURED && jetwattd_throttled(r, mode)) {
 		jetwattd_learner_refused(&r->learner, mode, JETWATTD_HOT);
 		out = JETWATTD_HOT;
