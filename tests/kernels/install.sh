@@ -51,7 +51,7 @@ as_older "$version" "$older" "$work/old" "$work"/new/*.deb
 
 # Install all dependencies first, so that later changes of files come from the packages alone.
 depends=$(for deb in "$work"/new/*.deb; do dpkg-deb -f "$deb" Depends; done | tr ',' '\n' |
-	sed 's/|.*//;s/(.*//;s/:any//;s/ //g' | sort -u | grep -v -e '^jetwatt' -e '^libjetwatt' -e '^$')
+	sed 's/|.*//;s/(.*//;s/:any//;s/ //g' | sort -u | grep -v -e jetwatt -e '^$')
 sources_of "$(here_suite)" all > "$work/sources.list" || die "this machine's apt has no Debian mirror"
 # shellcheck disable=SC2086,SC2016
 mmdebstrap --quiet --variant=minbase \
