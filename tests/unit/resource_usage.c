@@ -36,6 +36,9 @@ static DIR *test_opendir(const char *path)
 	if (!strcmp(path, "/proc")) {
 		proc = dir;
 		next = 0;
+	} else if (dir == proc) {
+		/* The memory of the directory that was closed. */
+		proc = NULL;
 	}
 	return dir;
 }
