@@ -23,6 +23,7 @@ int jetwattd_learner_open(struct jetwattd_learner *l)
 	openblas_set_num_threads(1);
 	l->known.silent = 1;
 	l->known.warm_rows = WARM_ROWS;
+	l->spent = l->allowance;
 	l->exclusions = calloc(n, 1);
 	l->above = calloc(n, 1);
 	l->misses_deadline = calloc(n, 1);
