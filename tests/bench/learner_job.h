@@ -48,7 +48,6 @@
 #define SAFE		0.9
 /* Time until jetwattd has detected the job. */
 #define SEEN_S		0.5
-#define TIGHT		1.5
 #define KEY		"0123456789abcdef"
 #define REFERENCES	8
 #define PRESETS		3
@@ -308,7 +307,7 @@ static void hold(struct bench *b)
 		}
 		stay(b, HELD_S, i, 0);
 		got = reading(b, i, HELD_S, HELD_SD);
-		if (got.m.row.power_w * (1 + TIGHT * b->swing) > b->budget_w)
+		if (jetwattd_wants_power(&b->l, &got.m.row, b->swing) || jetwattd_wants_time(&b->l, &got.m.row))
 			jetwattd_learner_reading(&b->l, &got);
 	}
 }

@@ -62,7 +62,6 @@ FIXTURE_SETUP(drift_rows)
 	ASSERT_EQ(0, jetwattd_learner_open(l));
 	l->known.prediction = calloc(MODES, sizeof(*l->known.prediction));
 	ASSERT_NE(NULL, l->known.prediction);
-	ASSERT_EQ(0, jetwattd_learner_begin(l, &(struct jetwattd_prior){ 0 }));
 	jetwattd_learner_budget(l, 100, 100);
 	terms.limit_w = 100;
 	terms.share = 1;

@@ -19,9 +19,6 @@
 #define DRIFTS		2
 /* If the error of a server's time is above this, a longer reading that deviates corrects the row. */
 #define ROUGH		0.05
-/* A mode whose mean power is closer to the budget than this many standard deviations of the mean
- * power over one averaging window is measured again. */
-#define TIGHT		1.5
 /* Limits of a full reading while a mode is held. If the duration of the minibatches changes during a
  * reading, the reading does not reach its target error and takes @max_s. */
 static const struct jetwatt_measure_limits watching = {
@@ -204,24 +201,15 @@ static const struct jetwatt_row *apply_best(struct jetwattd_run *r)
 	return best;
 }
 
-/* Return: 1 if the power of the reading @is is so close to the budget that the mean power over
- * an averaging window may exceed the budget at times. The best mode of many quick readings near
- * the limit tends to be one whose power was read too low. */
-static int too_near_budget(struct jetwattd_run *r, const struct jetwatt_row *is)
+/* Return: 1 if the learner wants the power of the reading @is of a held mode: jetwattd_wants_power(). */
+static int wants_power(struct jetwattd_run *r, const struct jetwatt_row *is)
 {
-	int much;
+	double swing;
 
 	pthread_mutex_lock(&r->d->lock);
-	much = is->power_w * (1 + TIGHT * r->d->cap.swing) > r->d->cap.budget_w;
+	swing = r->d->cap.swing;
 	pthread_mutex_unlock(&r->d->lock);
-	return much;
-}
-
-/* Return: 1 if the time in row @was is uncertain, because it rests on part of a minibatch, and that of
- * the new reading of the mode is not. */
-static int replaces_coarse(const struct jetwattd_run *r, const struct jetwatt_row *is, const struct jetwatt_row *was)
-{
-	return !r->serves && was->time_sd > JETWATTD_COARSE_SD && is->time_sd <= JETWATTD_COARSE_SD;
+	return jetwattd_wants_power(&r->learner, is, swing);
 }
 
 /* Return: 1 if a further reading may be worth its cost. */
@@ -273,7 +261,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			size_t n = jetwattd_quick_check(r, &glancing, &is);
 
 			drifts = n ? jetwattd_differs(&is, &was) : jetwattd_minibatch_deviates(r->minibatch);
-			if (jetwattd_changed(r) || (n && !drifts && !too_near_budget(r, &is)))
+			if (jetwattd_changed(r) || (n && !drifts && !wants_power(r, &is)))
 				continue;
 		}
 		out = jetwattd_measure(r, &was.mode, r->serves ? &serving : &watching, &got);
@@ -292,7 +280,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 		drifts = drifted ? drifts + 1 : 0;
 		agrees = out == JETWATTD_MEASURED && !drifts;
 		*agreed = agrees ? was.mode : (struct jetwatt_mode){ 0 };
-		if (agrees && (too_near_budget(r, &got.m.row) || replaces_coarse(r, &got.m.row, &was))) {
+		if (agrees && (wants_power(r, &got.m.row) || jetwattd_wants_time(&r->learner, &got.m.row))) {
 			if (jetwattd_store_reading(r, &got))
 				return JETWATTD_ENDED;
 		} else if (agrees && r->serves) {

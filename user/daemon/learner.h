@@ -365,6 +365,19 @@ void jetwattd_learner_window(struct jetwattd_learner *l, const struct jetwatt_st
  * reading replace the row: a mode that was chosen for a short reading tends to be one that reads too low.
  * Return: 1: the row was replaced; 0: it was not. */
 int jetwattd_learner_refine(struct jetwattd_learner *l, const struct jetwattd_reading *got);
+/*
+ * Return: 1 if the reading @is of a held mode is to become a row, because the mode's power is so close to the budget
+ * that the mean power over an averaging window may exceed the budget at times. The mode that is held is one of many
+ * that were read, and tends to be one whose power was read too low. @swing: relative standard deviation of the mean
+ * power over one window.
+ */
+int jetwattd_wants_power(const struct jetwattd_learner *l, const struct jetwatt_row *is, double swing);
+/*
+ * Return: 1 if the reading @is of a held mode is to become a row, because its time is more exact than that in the
+ * mode's row: the mode that is held tends to be one whose time was read too short. 0 also for a server, whose times
+ * vary with its requests.
+ */
+int jetwattd_wants_time(const struct jetwattd_learner *l, const struct jetwatt_row *is);
 /* Set @row to time and power of steps with these costs, for the present mix; before the first window,
  * for the mix of the steps themselves. The mode of @row stays. */
 void jetwattd_learner_figures(const struct jetwattd_learner *l, const struct jetwatt_step_costs *steps,

@@ -18,6 +18,16 @@
 #define READ_AGAIN	1
 /* Relative error of a reading's power that its samples do not show, because power varies slowly. */
 #define SLOW_SD		0.002
+/* A held mode's time is measured more exactly if its relative error is above EXACT_SD, and a reading lowers it to
+ * less than this part. */
+#define EXACT_SD	0.004
+#define MORE_EXACT	0.7
+/* Until a held mode has HELD_READINGS rows, its readings become rows if its power times NEAR is above the limit;
+ * then, if the mean of its readings is closer to the budget than TIGHT standard deviations of the mean power over
+ * one averaging window. If single readings decided, only those above the mean would count. */
+#define HELD_READINGS	3
+#define NEAR		1.02
+#define TIGHT		1.5
 /* Maximum number of readings of a mode near the power limit. */
 #define READINGS	12
 /* A mode near the power limit is not read again if it is within the limit with a lower probability. */
@@ -268,6 +278,25 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_row 
 		l->exclusions[at] = JETWATTD_EXCLUDED;
 	for (size_t i = 0; i < l->known.nr_modes; i++)
 		l->above[i] |= jetwattd_dominates(&l->known.mode[i], &row.mode);
+}
+
+int jetwattd_wants_power(const struct jetwattd_learner *l, const struct jetwatt_row *is, double swing)
+{
+	struct mode_power p = mode_power(&l->known, &is->mode);
+	double weight = 1 / pow(hypot(is->power_sd, SLOW_SD), 2), before, mean;
+
+	if (p.n < HELD_READINGS)
+		return NEAR * fmax(is->power_w, p.n ? p.w : 0) > l->terms.limit_w;
+	before = 1 / (p.sd * p.sd);
+	mean = (before * p.w + weight * is->power_w) / (before + weight);
+	return p.n < READINGS && mean * (1 + TIGHT * swing) > l->budget_w;
+}
+
+int jetwattd_wants_time(const struct jetwattd_learner *l, const struct jetwatt_row *is)
+{
+	const struct jetwatt_row *was = jetwatt_tuner_row(&l->known, &is->mode);
+
+	return was && !l->steps.windows && was->time_sd > EXACT_SD && is->time_sd < MORE_EXACT * was->time_sd;
 }
 
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
