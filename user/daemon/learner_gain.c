@@ -42,9 +42,13 @@
 #define ANY_S		0.5
 /* Factor on the errors of the predictions in the gain by which a reading is compared with the others, if readings of
  * other workloads or devices are known: a few readings are all that a job of minutes pays for, so modes that are
- * probably good go before modes that are uncertain. Whether a reading pays depends on the gain without the factor.
- * doc/benchmarks.md has the figures. */
+ * probably good go before modes that are uncertain. Whether a reading pays depends on the gain without the factor. */
 #define FOCUS		0.7
+/* Factor on the error of predicted times in the gain, if a job is expected to run for more than WIDE_S seconds:
+ * what such a job loses in a mode that the model takes for the best one costs more than the readings that show
+ * where the model's error is too small. */
+#define WIDE		1.5
+#define WIDE_S		600
 /* Minimum expected remaining time of a job, in s. */
 #define REST_MIN_S	30
 /* Minimum number of readings with which the model's predictions are used, and of complete ones among
@@ -111,12 +115,12 @@ static long reread_near_limit(const struct jetwattd_learner *l, int *readings)
 /* Return the expected improvement of a mode over the best one, as a fraction of the best mode's objective,
  * weighted by the probability that the mode is within the limit. @by: the best mode's objective divided by the
  * predicted one; @least: relative error that is added in quadrature to the error of the predicted time, and in part to
- * that of power; @factor: factor on both errors. */
+ * that of power; @time, @power: factors on the errors of both. */
 static double expected_gain(const struct jetwattd_learner *l, const struct jetwatt_prediction *p, double by,
-			    double least, double factor)
+			    double least, double time, double power)
 {
-	double t = factor * hypot(hypot(p->time_sd, l->by_energy ? p->power_sd : 0), least);
-	double w = factor * hypot(p->power_sd, DOUBT_POWER * least);
+	double t = time * hypot(hypot(p->time_sd, l->by_energy ? p->power_sd : 0), least);
+	double w = power * hypot(p->power_sd, DOUBT_POWER * least);
 
 	return jetwatt_normal_cdf(log(l->terms.limit_w / p->power_w) / w) *
 	       jetwatt_expected_improvement(log(by), t);
@@ -132,6 +136,7 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 	const struct jetwatt_row *safe = jetwattd_learner_best_under(l, l->terms.safe_w, NULL);
 	double over_s = OVER_S * (safe ? fmax(0, 1 - l->best_objective / jetwattd_row_objective(l, safe)) : 1), top = 0;
 	double left = jetwattd_share_left(l), expected = expected_s(l), most = 0;
+	double wide = expected > WIDE_S ? WIDE : 1;
 	long at = -1;
 
 	for (size_t i = 0; i < l->known.nr_modes; i++) {
@@ -142,7 +147,7 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 
 		if (l->seen[i])
 			continue;
-		by = expected_gain(l, p, ratio, least, 1);
+		by = expected_gain(l, p, ratio, least, wide, 1);
 		over = jetwatt_normal_cdf(log(p->power_w / l->budget_w) / hypot(p->power_sd, DOUBT_POWER * least));
 		cost = jetwattd_reading_cost(l, p->time_ms, ratio) + over * over_s;
 		if (by < GAIN)
@@ -165,7 +170,7 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 			continue;
 		}
 		most = fmax(most, by);
-		rank = (known ? expected_gain(l, p, ratio, least, FOCUS) : by) / (cost + ANY_S);
+		rank = (known ? expected_gain(l, p, ratio, least, FOCUS, FOCUS) : by) / (cost + ANY_S);
 		if (rank > top) {
 			top = rank;
 			l->gain_s = by * expected;
