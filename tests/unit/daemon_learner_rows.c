@@ -262,6 +262,39 @@ TEST_F(learner, more_exact_time_of_a_held_mode_counts)
 	EXPECT_EQ(0, jetwattd_wants_time(&self->l, &rows[0]));
 }
 
+/* Begin a job with @rows rows, then add those of two further readings of a held mode, and measure another mode.
+ * Return: 1 if the first row is to be checked. */
+static int checks_first_row(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *self, size_t rows)
+{
+	const struct jetwatt_mode *m = self->l.known.mode;
+	struct jetwatt_row known[JETWATTD_SURE];
+	struct jetwattd_prior prior = { .key = KEY, .row = known, .rows = rows };
+	struct jetwattd_result result = { .outcome = JETWATTD_MEASURED, .here = 1 };
+	struct jetwattd_terms t = at(0);
+	struct jetwattd_reading got = { 0 };
+
+	for (size_t i = 0; i < rows; i++)
+		known[i] = row(&m[i], 100, 12);
+	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+	jetwattd_learner_resume(&self->l, &t);
+	for (size_t i = 0; i < 3; i++) {
+		got.m.row = row(&m[i < 2 ? 0 : 40], 100, 12);
+		ASSERT_EQ(0, jetwattd_learner_reading(&self->l, &got));
+	}
+	self->l.trying = 40;
+	return jetwattd_learner_done(&self->l, &t, &result) == JETWATTD_FOLLOW_CHECK;
+}
+
+/* Readings of a held mode do not skip the check of the first row, which finds a change of the job. */
+TEST_F(learner, first_row_is_checked_although_the_held_mode_was_read)
+{
+	EXPECT_EQ(1, checks_first_row(_metadata, self, JETWATTD_SURE - 2));
+	EXPECT_EQ(0, checks_first_row(_metadata, self, JETWATTD_SURE - 4));
+	/* A job that is known well is not checked. */
+	EXPECT_EQ(0, checks_first_row(_metadata, self, JETWATTD_SURE));
+}
+
 /* A drift is checked in a mode that is within the budget, although the first row is of one that is not. */
 TEST_F(learner, drift_is_not_checked_in_a_mode_over_the_budget)
 {

@@ -83,6 +83,12 @@ static int learn_other_workloads(struct jetwattd_learner *l, const struct jetwat
 	return err < 0 ? -err : 0;
 }
 
+/* Return: number of complete readings with which the first row is checked. */
+static size_t sure_rows(const struct jetwattd_learner *l)
+{
+	return l->known.by.prior ? SURE_WITH : JETWATTD_SURE;
+}
+
 int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_prior *prior)
 {
 	int err = 0;
@@ -104,7 +110,10 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 	set_first(l, prior);
 	for (size_t i = 0; i < prior->rows && !err; i++)
 		err = jetwattd_row_add(l, &prior->row[i], NULL);
-	return err ? err : learn_other_workloads(l, prior);
+	err = err ? err : learn_other_workloads(l, prior);
+	/* A job that is known well is not checked. */
+	l->checked = jetwattd_complete_rows(l) >= sure_rows(l);
+	return err;
 }
 
 void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double limit_w)
@@ -139,18 +148,18 @@ static int check_step(const struct jetwattd_learner *l, struct jetwattd_step *st
 }
 
 /* Request a check of the first row if the check is due. The check is due once in a pass: when the
- * number of complete readings reaches JETWATTD_SURE or SURE_WITH, or at the end of a search with
+ * number of complete readings has reached sure_rows(), or at the end of a search with
  * fewer readings (@ending is 1) if at least two of them were taken in this pass and the allowance is
  * not used up. No check is due while the rows agree with readings of other devices. Return: 1: a
  * check is pending. */
 static int check_first_row(struct jetwattd_learner *l, int ending)
 {
-	size_t whole = jetwattd_complete_rows(l), sure = l->known.by.prior ? SURE_WITH : JETWATTD_SURE;
+	size_t whole = jetwattd_complete_rows(l), sure = sure_rows(l);
 
 	if (l->checked || jetwattd_cross_device_agrees(l))
 		return 0;
 	if (ending ? whole >= sure || l->taken < 2 || jetwattd_allowance_used_up(l) :
-		     whole != sure)
+		     whole < sure)
 		return 0;
 	l->checked = 1;
 	return jetwattd_drift_check_first(l);
