@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=4 icount timeout=240 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# guest: smp=4 icount timeout=480 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # Test stat --per: energy and time per unit of a job that counts its minibatches itself must be those
 # of the plant, and a counter that restarts or is missing must be reported.
 . "${0%/*}/common.inc"
