@@ -14,6 +14,8 @@ printf 'budget = %sW\ndb = %s\n' $BUDGET "$T/profiles.db" > "$T/conf"
 changed() { awk -F, -v pid=$train -v n="$1" 'NR > 1 && $5 == pid && ++m == n + 1 { print $2 }' $TRUTH/minibatches; }
 how_often() { grep -c "learning the job again" "$T/log"; }
 anew() { [ "$(how_often)" -gt "$1" ]; }
+# measured N: has jetwattd measured at least N modes?
+measured() { [ "$(status_of modes_measured)" -ge "$1" ]; }
 
 # good_mode: is the time per minibatch in the applied mode within 10 % of that in the best mode?
 good_mode()
@@ -55,11 +57,14 @@ start
 begun=$(now_ns)
 # A change of the job between two measurements is detected only by later measurements.
 found=0 all_good=0
-for job in 1000:50 900:60 800:40; do
-	size=${job%:*} after=${job#*:}
-	train --size "$size" --then $((size / 2)) --after "$after" > /dev/null 2>&1 &
+for job in 1000:2 900:3 800:4; do
+	size=${job%:*} after=${job#*:} had=$(status_of modes_measured)
+	train --size "$size" --then $((size / 2)) > /dev/null 2>&1 &
 	train=$!
-	seen "$after" 45 60
+	# Change the job once some of its modes have been measured: before that, there is nothing to detect.
+	within 60 measured $((had + after))
+	kill -USR1 $train
+	seen now 45 60
 	found=$((found + !$?))
 	holds_good_mode 60
 	all_good=$((all_good + !$?))
