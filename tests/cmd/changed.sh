@@ -10,8 +10,6 @@ plan 7
 BUDGET=30
 printf 'budget = %sW\ndb = %s\n' $BUDGET "$T/profiles.db" > "$T/conf"
 
-# changed: time (ns) at which $train began its minibatch number $1 + 1
-changed() { awk -F, -v pid=$train -v n="$1" 'NR > 1 && $5 == pid && ++m == n + 1 { print $2 }' $TRUTH/minibatches; }
 how_often() { grep -c "learning the job again" "$T/log"; }
 anew() { [ "$(how_often)" -gt "$1" ]; }
 # measured N: has jetwattd measured at least N modes?
@@ -39,17 +37,16 @@ holds_good_mode()
 	return $good
 }
 
-# seen AFTER SECONDS PATIENCE: is the change of the job after AFTER minibatches ("now": at the time
-# of the call) detected within SECONDS? Wait for PATIENCE seconds at most.
+# seen SECONDS PATIENCE: is the change of the job, made at the time of the call, detected within SECONDS?
+# Wait for PATIENCE seconds at most.
 seen()
 {
 	was=$(how_often) at=$(now_ns)
-	within "$3" anew "$was"
+	within "$2" anew "$was"
 	now=$(now_ns)
-	[ "$1" = now ] || at=$(changed "$1")
 	cp "$T/log" "$T/err"
-	awk -v a="${at:-0}" -v b="$now" 'BEGIN { printf "# seen %.1f s later\n", (b - a) / 1e9 }'
-	anew "$was" && [ -n "$at" ] && at_most "$((now - at))" "$2"000000000
+	awk -v a="$at" -v b="$now" 'BEGIN { printf "# seen %.1f s later\n", (b - a) / 1e9 }'
+	anew "$was" && at_most "$((now - at))" "$1"000000000
 }
 
 knobs > "$T/before"
@@ -64,7 +61,7 @@ for job in 1000:2 900:3 800:4; do
 	# Change the job once some of its modes have been measured: before that, there is nothing to detect.
 	within 60 measured $((had + after))
 	kill -USR1 $train
-	seen now 45 60
+	seen 45 60
 	found=$((found + !$?))
 	holds_good_mode 60
 	all_good=$((all_good + !$?))
@@ -84,7 +81,7 @@ holds_good_mode 100
 result $? "fourth job: its mode is within 10 % of the best"
 doing holding 100
 kill -USR1 $train
-seen now 40 60
+seen 40 60
 result $? "minibatch size halved while holding: detected within 40 s"
 modes=$(status_of modes_measured)
 holds_good_mode 40 any && [ $(($(status_of modes_measured) - modes)) -le 8 ]

@@ -20,6 +20,7 @@
  * taken for prefill steps. */
 #define ODD_PREFILL	0.5
 
+/* Return: 1 if the prefill steps are suspiciously short: ODD_PREFILL. */
 static int is_prefill_odd(const struct jetwattd_learner *l, const struct jetwatt_step_costs *is)
 {
 	double least = 0;
