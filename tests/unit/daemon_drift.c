@@ -107,6 +107,9 @@ TEST_F(learner, drift_while_holding_restarts_the_search)
 	ASSERT_EQ(1, jetwattd_learner_news(&self->l, &news));
 	EXPECT_EQ(JETWATTD_DRIFTED, news.what);
 	EXPECT_EQ(is.time_ms, news.is.time_ms);
+	ASSERT_EQ(1, jetwattd_learner_news(&self->l, &news));
+	EXPECT_EQ(JETWATTD_STORE, news.what);
+	EXPECT_EQ(is.time_ms, news.reading.m.row.time_ms);
 	EXPECT_EQ(0, jetwattd_learner_news(&self->l, &news));
 	EXPECT_EQ(1, self->l.known.nr_rows);
 }

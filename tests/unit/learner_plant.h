@@ -21,6 +21,7 @@
 #define EXACT_S		4.0
 #define MOST		20
 #define STEPS		200
+#define DB_ROWS		2000
 #define KEY		"0123456789abcdef"
 
 /*
@@ -42,6 +43,7 @@
  * @tried: tried modes, in order
  * @stored, @drifts: number of rows that the learner passed on to be stored, and of drifts that it
  *	reported
+ * @db, @nr_db: stored rows, and their number, at most DB_ROWS; @db is NULL: rows are not stored
  */
 struct plant {
 	double gpu, cpu, base_w, by, by_w, then, budget_w, refuse, most_w;
@@ -49,6 +51,8 @@ struct plant {
 	int tries, checks, overs, refusals, stored, drifts, exacts;
 	struct jetwatt_mode tried[STEPS], board;
 	struct jetwattd_policy policy;
+	struct jetwatt_row *db;
+	size_t nr_db;
 };
 
 FIXTURE(learner) {
@@ -155,6 +159,19 @@ static inline enum jetwattd_outcome try(FIXTURE_DATA(learner) *self, const struc
 	return JETWATTD_MEASURED;
 }
 
+/* Count the learner's news, and store the rows among them. */
+static inline void handle_news(FIXTURE_DATA(learner) *self)
+{
+	struct plant *p = &self->p;
+	struct jetwattd_news news;
+
+	while (jetwattd_learner_news(&self->l, &news)) {
+		*(news.what == JETWATTD_STORE ? &p->stored : &p->drifts) += 1;
+		if (p->db && news.what == JETWATTD_STORE && p->nr_db < DB_ROWS)
+			p->db[p->nr_db++] = news.reading.m.row;
+	}
+}
+
 /* Run one step of the loop: measure the mode that the learner requests. Return: 1: the search goes
  * on; 0: the search has ended; -1: the search was aborted. */
 static inline int step(FIXTURE_DATA(learner) *self)
@@ -163,7 +180,6 @@ static inline int step(FIXTURE_DATA(learner) *self)
 	struct jetwattd_result result = { 0 };
 	enum jetwattd_follow follow;
 	struct plant *p = &self->p;
-	struct jetwattd_news news;
 	struct jetwattd_step s;
 
 	if (!jetwattd_learner_next(&self->l, &t, &s))
@@ -177,8 +193,7 @@ static inline int step(FIXTURE_DATA(learner) *self)
 	}
 	t = terms(p);
 	follow = jetwattd_learner_done(&self->l, &t, &result);
-	while (jetwattd_learner_news(&self->l, &news))
-		*(news.what == JETWATTD_STORE ? &p->stored : &p->drifts) += 1;
+	handle_news(self);
 	return follow == JETWATTD_FOLLOW_STOP ? -1 : 1;
 }
 

@@ -111,6 +111,7 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 	for (size_t i = 0; i < prior->rows && !err; i++)
 		err = jetwattd_row_add(l, &prior->row[i], NULL);
 	err = err ? err : learn_other_workloads(l, prior);
+	jetwattd_drift_drop_stored(l);
 	/* A job that is known well is not checked. */
 	l->checked = jetwattd_complete_rows(l) >= sure_rows(l);
 	return err;

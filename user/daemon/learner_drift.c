@@ -106,7 +106,93 @@ void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwattd_
 			     const struct jetwatt_row *was)
 {
 	drop_rows(l, l->known.nr_rows, &is->m.row, was);
-	jetwattd_row_add(l, &is->m.row, &is->steps);
+	/* Stored, the reading shows later jobs of the workload which of their rows precede the drift. */
+	if (!jetwattd_row_add(l, &is->m.row, &is->steps))
+		jetwattd_news_add(l, &(struct jetwattd_news){ .what = JETWATTD_STORE, .reading = *is });
+}
+
+/* Return: index of the last complete row of mode @mode in @row, from row @from up to, but without, row @end; -1:
+ * none. */
+static long last_of_mode(const struct jetwatt_row *row, size_t from, size_t end, const struct jetwatt_mode *mode)
+{
+	while (end-- > from)
+		if (jetwattd_is_complete(&row[end]) && jetwatt_mode_same(&row[end].mode, mode))
+			return (long)end;
+	return -1;
+}
+
+/* Compare a row with the last two complete rows of its mode among rows @from to @end - 1. Return: their number,
+ * if its time differs from those of all of them, or its power does; 0: it agrees; -1: there are none. */
+static int count_contradicted(const struct jetwatt_row *row, size_t from, size_t end, const struct jetwatt_row *is)
+{
+	long was = (long)end;
+	int n = 0, time = 1, power = 1;
+
+	for (; n < 2; n++) {
+		was = last_of_mode(row, from, (size_t)was, &is->mode);
+		if (was < 0)
+			break;
+		time = time && deviates(is->time_ms, is->time_sd, row[was].time_ms, row[was].time_sd);
+		power = power && deviates(is->power_w, is->power_sd, row[was].power_w, row[was].power_sd);
+	}
+	return !n ? -1 : time || power ? n : 0;
+}
+
+/* Return: the next complete row of mode @mode from row @at on; NULL: none. */
+static const struct jetwatt_row *next_of_mode(const struct jetwatt_row *row, size_t at, size_t n,
+					      const struct jetwatt_mode *mode)
+{
+	for (; at < n; at++)
+		if (jetwattd_is_complete(&row[at]) && jetwatt_mode_same(&row[at].mode, mode))
+			return &row[at];
+	return NULL;
+}
+
+/*
+ * Find the first drift among rows @from to @n - 1: rows that contradict two earlier rows, in one mode or in two.
+ * A row that a later row of its mode refutes does not count, so a single wrong reading is no drift, unless it is
+ * the last of three or more of its mode. Return: the first row after the drift; @from: none.
+ */
+static size_t find_drift(const struct jetwatt_row *row, size_t from, size_t n)
+{
+	size_t start = from;
+	int contradicted = 0;
+
+	for (size_t i = from + 1; i < n; i++) {
+		int count = jetwattd_is_complete(&row[i]) ? count_contradicted(row, from, i, &row[i]) : -1;
+		const struct jetwatt_row *later = count > 0 ? next_of_mode(row, i + 1, n, &row[i].mode) : NULL;
+
+		if (count < 0)
+			continue;
+		if (!count || (later && !count_contradicted(row, from, i, later))) {
+			contradicted = 0;
+			continue;
+		}
+		if (!contradicted)
+			start = i;
+		contradicted += count;
+		if (contradicted >= 2)
+			return start;
+	}
+	return from;
+}
+
+void jetwattd_drift_drop_stored(struct jetwattd_learner *l)
+{
+	size_t earlier = 0, at = 0, next;
+	const struct jetwatt_row *row;
+
+	while ((next = find_drift(l->known.row, at, l->known.nr_rows)) > at) {
+		earlier = at;
+		at = next;
+	}
+	if (!at)
+		return;
+	jetwattd_rows_drop(l, earlier);
+	at -= earlier;
+	row = l->known.row;
+	keep_as_prior(l, at, &row[at], &row[last_of_mode(row, 0, at, &row[at].mode)]);
+	jetwattd_rows_drop(l, at);
 }
 
 /* Return: 1 if the times of two rows contradict their modes: the higher mode is clearly slower. */

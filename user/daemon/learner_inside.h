@@ -136,6 +136,9 @@ int jetwattd_drift_check_first(struct jetwattd_learner *l);
  * the drift have then been dropped. Return: 1: a further check is needed; 0: the check is complete.
  */
 int jetwattd_drift_evaluate(struct jetwattd_learner *l, const struct jetwattd_result *result, int *turned);
+/* If the stored rows of earlier jobs, in the order in which they were measured, contain a drift, drop those
+ * from before the last one, and make the rows between the last two a prior, as after a drift of the job. */
+void jetwattd_drift_drop_stored(struct jetwattd_learner *l);
 
 /* learner_allowance.c: return the allowance of the job's workload, which earlier runs may have used
  * in part. Return a new allowance if none is stored, or if the workload is not in the database. */
