@@ -72,6 +72,21 @@ TEST(reused_pid_is_a_new_process)
 	EXPECT_EQ(-1, seen->serves);
 }
 
+/* The waits of two threads arrive in the wrong order once: the time between waits of the process stays short. */
+TEST(waits_in_another_order)
+{
+	struct jetwattd_seen *seen;
+
+	started = 9500;
+	waits(150);
+	waits(150.1);
+	seen = waits(150.05);
+	EXPECT_GE(100000000, seen->cycle_ns);
+	EXPECT_EQ(150110000000, seen->last_ns);
+	seen = waits(150.2);
+	EXPECT_GE(100000001, seen->cycle_ns);
+}
+
 /* Short programs use the GPU one after the other, beside a long job. */
 TEST(ended_process_does_not_keep_another_from_the_job)
 {

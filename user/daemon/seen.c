@@ -88,7 +88,9 @@ void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
 {
 	struct jetwattd_run *r = arg;
 	struct jetwattd_seen *seen = jetwattd_seen_find(r, (pid_t)s->tgid);
-	uint64_t exit_interval_ns = s->exit_ns - seen->last_ns, faded_ns = seen->cycle_ns / 8 * 7;
+	/* Waits of several threads may arrive in another order than they ended. */
+	uint64_t exit_interval_ns = s->exit_ns > seen->last_ns ? s->exit_ns - seen->last_ns : 0;
+	uint64_t faded_ns = seen->cycle_ns / 8 * 7;
 
 	if (s->enter_ns > seen->last_ns + JETWATTD_JOB_NS) {
 		detect_pid_reuse(seen);
@@ -98,7 +100,8 @@ void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
 	}
 	seen->waits++;
 	seen->waited_ns += s->exit_ns - s->enter_ns;
-	seen->last_ns = s->exit_ns;
+	if (s->exit_ns > seen->last_ns)
+		seen->last_ns = s->exit_ns;
 	if (!jetwattd_in_job(r, seen->pid))
 		return;
 	jetwatt_session_wait(s, &r->session);
