@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Parser of jetwattd's policy file. */
 
+#include "daemon/jetwattd.h"
 #include "policy/policy.h"
 
 #include <math.h>
@@ -243,6 +244,23 @@ TEST(budget_depends_on_the_hour)
 	EXPECT_EQ(10, jetwattd_policy_budget(&p, 0, ""));
 	EXPECT_EQ(20, jetwattd_policy_budget(&p, 6 * 60, ""));
 	EXPECT_EQ(15, jetwattd_policy_budget(&p, 22 * 60, ""));
+}
+
+/* The time zone is that of the moment: one of two zones half a day apart is before noon. */
+TEST(hours_follow_the_time_zone)
+{
+	static struct jetwattd d = { .policy = &p };
+	double before, after;
+
+	ASSERT_EQ(0, parse("hours = 0:00-12:00 15W\nhours = 12:00-24:00 20W\n"));
+	setenv("TZ", "AAA0", 1);
+	jetwattd_budget_now(&d, "");
+	before = d.cap.budget_w;
+	setenv("TZ", "BBB-12", 1);
+	jetwattd_budget_now(&d, "");
+	after = d.cap.budget_w;
+	unsetenv("TZ");
+	EXPECT_EQ(35, before + after) TH_LOG("%g W, %g W", before, after);
 }
 
 /* Two ranges of hours that share a minute are refused, in either order. */

@@ -72,6 +72,8 @@ static unsigned int minute_of_day(void)
 	time_t now = time(NULL);
 	struct tm tm;
 
+	/* localtime_r() alone would not see that the time zone has changed. */
+	tzset();
 	localtime_r(&now, &tm);
 	return 60 * tm.tm_hour + tm.tm_min;
 }
