@@ -53,4 +53,41 @@ TEST(time_slicing_starts_after_any_number_of_reloads)
 	tree_free(&t);
 }
 
+/* A reload may raise the latency limit: modes that were too slow for the server may be tried again. */
+TEST(changed_line_allows_all_modes_again)
+{
+	static struct jetwattd_run run;
+	struct jetwattd_policy policy = policy_defaults();
+	unsigned char misses[4] = { 1, 0, 1, 1 };
+	struct jetwatt_board_roots roots;
+	static struct jetwattd d;
+	struct tree t;
+
+	tree_orin(&t);
+	roots = tree_roots(&t);
+	ASSERT_EQ(0, jetwatt_board_open(&d.act.board, &roots, NULL));
+	ASSERT_EQ(0, pthread_mutex_init(&d.lock, NULL));
+	d.policy = &policy;
+	run.d = &d;
+	run.learner.known.nr_modes = sizeof(misses);
+	run.learner.misses_deadline = misses;
+	strcpy(policy.timeshare.train, "/train");
+	strcpy(policy.timeshare.serve, "/serve");
+	policy.timeshare.latency_ms = 80;
+	jetwattd_timeshare(&run);
+	run.learner.deadline_hz = 10;
+	atomic_store(&d.invalidate, 0);
+	jetwattd_timeshare(&run);
+	EXPECT_EQ(1, misses[0]);
+	EXPECT_EQ(0, atomic_load(&d.invalidate));
+	policy.timeshare.latency_ms = 500;
+	jetwattd_timeshare(&run);
+	for (size_t i = 0; i < sizeof(misses); i++)
+		EXPECT_EQ(0, misses[i]);
+	EXPECT_EQ(1, atomic_load(&d.invalidate));
+	jetwattd_timeshare_end(&run);
+	jetwatt_board_close(d.act.board);
+	tree_free(&t);
+}
+
 TEST_HARNESS_MAIN

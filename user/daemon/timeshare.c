@@ -234,6 +234,11 @@ void jetwattd_timeshare(struct jetwattd_run *r)
 		pthread_mutex_unlock(&d->lock);
 		i->of = *of;
 		i->retry_ns = 0;
+		/* Modes that were too slow for the server may be fast enough now. */
+		if (r->learner.deadline_hz > 0) {
+			jetwattd_learner_forget_misses(&r->learner);
+			atomic_store(&d->invalidate, 1);
+		}
 	}
 	if (!*i->dir || !*of->train)
 		return;
