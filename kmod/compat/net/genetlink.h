@@ -6,12 +6,12 @@
 #include <linux/version.h>
 
 /*
- * Return the attributes of a dump request: since 6.7, genl_info_dump() returns the struct that has
- * them, before 6.7 genl_dumpit_info().
+ * Return the attributes of a dump request: since 6.6, genl_info_dump() returns the struct that has
+ * them, before 6.6 genl_dumpit_info().
  */
 static inline struct nlattr **jetwatt_genl_dump_attrs(struct netlink_callback *cb)
 {
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
 	return genl_dumpit_info(cb)->attrs;
 #else
 	return genl_info_dump(cb)->attrs;
