@@ -68,10 +68,10 @@ void jetwatt_alarm_shunt(unsigned int rail, s32 shunt_uv)
 	bool was = rails[rail].over;
 	bool over = shunt_uv > (was ? rails[rail].off : rails[rail].on);
 
-	if (over == was)
-		return;
+	/* An over-current that lasts when alarms begin to count is an alarm then. */
+	over = over && jetwatt_blackbox_armed();
 	rails[rail].over = over;
-	if (over)
+	if (over && !was)
 		jetwatt_blackbox_alarm(JETWATT_BOX_CAUSE_OVERCURRENT, rail);
 }
 
@@ -155,7 +155,7 @@ static s32 zone_alarm_mc(const struct device_node *zone)
 void jetwatt_alarm_temperature(struct jetwatt_aux *series, const struct device_node *zone,
 			       s32 temp_mc)
 {
-	bool hot = temp_mc >= zone_alarm_mc(zone);
+	bool hot = jetwatt_blackbox_armed() && temp_mc >= zone_alarm_mc(zone);
 
 	if (hot && !series->hot)
 		jetwatt_blackbox_alarm(JETWATT_BOX_CAUSE_THERMAL, series->index);

@@ -44,6 +44,16 @@ void jetwatt_blackbox_configure(u32 ms, bool running)
 	WRITE_ONCE(alarms, ms && running);
 }
 
+/**
+ * jetwatt_blackbox_armed() - whether alarms fill the black box
+ *
+ * Context: any. Return: false while the sampler is parked or the configured window is 0.
+ */
+bool jetwatt_blackbox_armed(void)
+{
+	return READ_ONCE(alarms);
+}
+
 /*
  * Return: sequence number of the newest sample before number @last that is older than @from_ns. If
  * there is none: 0, or in a full ring the number of the oldest sample, which may be overwritten
@@ -160,15 +170,19 @@ static struct {
 static void freeze_on_alarm(struct work_struct *work)
 {
 	u32 cause, index;
+	bool pending;
 	u64 time_ns;
 
 	spin_lock(&alarm.lock);
+	pending = alarm.pending;
 	cause = alarm.cause;
 	index = alarm.index;
 	time_ns = alarm.time_ns;
-	alarm.pending = false;
+	WRITE_ONCE(alarm.pending, false);
 	spin_unlock(&alarm.lock);
-	jetwatt_blackbox_freeze(cause, index, time_ns);
+	/* The sampler may have scheduled the work again before the alarm was taken. */
+	if (pending)
+		jetwatt_blackbox_freeze(cause, index, time_ns);
 }
 
 static DECLARE_WORK(alarm_work, freeze_on_alarm);
@@ -178,24 +192,35 @@ static DECLARE_WORK(alarm_work, freeze_on_alarm);
  * @cause: enum jetwatt_box_cause
  * @index: see struct jetwatt_blackbox
  *
- * A work item copies the samples. While the sampler is parked, or if the configured window is 0,
- * the function does nothing.
+ * A work item copies the samples once the sampler has added its present sample to the ring, so that
+ * the copy contains what caused the alarm. While jetwatt_blackbox_armed() returns false, the function
+ * does nothing.
  *
  * Context: process; takes alarm.lock, does not sleep.
  */
 void jetwatt_blackbox_alarm(u32 cause, u32 index)
 {
-	if (!READ_ONCE(alarms))
+	if (!jetwatt_blackbox_armed())
 		return;
 	spin_lock(&alarm.lock);
 	if (!alarm.pending) {
-		alarm.pending = true;
 		alarm.cause = cause;
 		alarm.index = index;
 		alarm.time_ns = ktime_get_ns();
-		schedule_work(&alarm_work);
+		WRITE_ONCE(alarm.pending, true);
 	}
 	spin_unlock(&alarm.lock);
+}
+
+/**
+ * jetwatt_blackbox_committed() - a sample was added to the ring: start the copy for a pending alarm
+ *
+ * Context: the sampler thread; does not sleep.
+ */
+void jetwatt_blackbox_committed(void)
+{
+	if (READ_ONCE(alarm.pending))
+		schedule_work(&alarm_work);
 }
 
 /**

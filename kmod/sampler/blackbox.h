@@ -27,7 +27,9 @@ struct jetwatt_blackbox {
 };
 
 void jetwatt_blackbox_configure(u32 ms, bool running);
+bool jetwatt_blackbox_armed(void);
 void jetwatt_blackbox_alarm(u32 cause, u32 index);
+void jetwatt_blackbox_committed(void);
 int jetwatt_blackbox_freeze(u32 cause, u32 index, u64 time_ns);
 int jetwatt_blackbox_clear(void);
 int jetwatt_blackbox_get(struct jetwatt_blackbox *info);

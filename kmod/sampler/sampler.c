@@ -23,6 +23,7 @@
 #include "event.h"
 #include "fault_inject.h"
 #include "sampler/aux_series.h"
+#include "sampler/blackbox.h"
 #include "sampler/energy.h"
 #include "sampler/housekeeping.h"
 #include "sampler/overhead.h"
@@ -75,6 +76,7 @@ static u64 take_sample(bool first)
 	jetwatt_stats_tick(length_ns);
 	jetwatt_stats_cpu(current->se.sum_exec_runtime);
 	sampler.on_sample(jetwatt_ring_commit(time_ns));
+	jetwatt_blackbox_committed();
 	return length_ns;
 }
 

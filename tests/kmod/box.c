@@ -14,6 +14,8 @@
 #define TEMP	"/sys/module/jetwatt_sim/parameters/temp_mc"
 /* Sampling rate in Hz that takes less than half of the bus time, on the debug kernel too. */
 #define HZ	150
+/* In this time the module reads all limits of a chip: it reads one of its registers in 0.6 s or less. */
+#define LIMITS_MS	10000
 
 FIXTURE(board) {
 	struct family f, events;
@@ -177,7 +179,49 @@ TEST_F(board, over_current_fills_the_box)
 	EXPECT_EQ(0, box(&self->f, JETWATT_A_BOX_MISSED));
 	snprintf(path, sizeof(path), "%s/curr2_max", dir);
 	ASSERT_EQ(0, write_number(path, old));
+	sleep_ms(LIMITS_MS);
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
+}
+
+/* An over-current and an overheating that began while the sampler was parked fill the box when it starts, and the
+ * box contains the samples that show the cause. */
+TEST_F(board, alarm_from_before_the_start_fills_the_box)
+{
+	char dir[128], path[160];
+	long ma, old;
+
+	ASSERT_TRUE(hwmon(0x40, dir, sizeof(dir)));
+	snprintf(path, sizeof(path), "%s/curr2_input", dir);
+	ma = read_number(path);
+	snprintf(path, sizeof(path), "%s/curr2_max", dir);
+	old = read_number(path);
+	for (int again = 0; again < 2; again++) {
+		ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
+		ASSERT_EQ(0, write_number(path, ma / 2));
+		/* The idle readings, ten in a second, see the over-current. */
+		sleep_ms(LIMITS_MS);
+		EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_BOX_GET));
+		ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, HZ));
+		EXPECT_NE(NULL, next_event(&self->events, 10000, JETWATT_EVENT_BOX_FROZEN));
+		EXPECT_EQ(JETWATT_BOX_CAUSE_OVERCURRENT, box(&self->f, JETWATT_A_BOX_CAUSE));
+		EXPECT_LE(1, box(&self->f, JETWATT_A_BOX_COUNT));
+		EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
+	}
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
+	ASSERT_EQ(0, write_number(path, old));
+	sleep_ms(LIMITS_MS);
+	ASSERT_EQ(0, write_number(TEMP, 99500));
+	/* A request for the clocks reads the temperatures while the sampler is parked. */
+	sleep_ms(2500);
+	simple(&self->f, JETWATT_CMD_CLOCK_GET);
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, HZ));
+	EXPECT_NE(NULL, next_event(&self->events, 5000, JETWATT_EVENT_BOX_FROZEN));
+	EXPECT_EQ(JETWATT_BOX_CAUSE_THERMAL, box(&self->f, JETWATT_A_BOX_CAUSE));
+	ASSERT_EQ(0, write_number(TEMP, 0));
+	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
+	for (int i = 0; i < 100 && is_limited(); i++)
+		sleep_ms(200);
+	EXPECT_FALSE(is_limited());
 }
 
 TEST_F(board, overheating_fills_the_box)
