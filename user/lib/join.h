@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include "jetwatt.h"
+#include "lib/parse.h"
 
 /**
  * struct jetwatt_power_state - the last value of each series
@@ -26,6 +27,8 @@
  * @read_ns: time at which the value of each slot was read, ns
  * @shown: @telemetry without the values that are too old at the times from @shown_ns to @until_ns
  * @changed: 1: @telemetry has changed since @shown was computed
+ * @used: series of the present batch that have a value in it, each with the index of its rail, or 0
+ * @nr_used: number of entries of @used
  */
 struct jetwatt_power_state {
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
@@ -40,6 +43,11 @@ struct jetwatt_power_state {
 	struct jetwatt_telemetry shown;
 	uint64_t shown_ns, until_ns;
 	int changed;
+	struct {
+		const struct jetwatt_series_view *series;
+		int rail;
+	} used[JETWATT_PARSE_SERIES];
+	uint32_t nr_used;
 };
 
 /* Initialise the state with a copy of @nr rails (at most JETWATT_RAILS_MAX are used). */
@@ -49,7 +57,7 @@ void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rai
  * jetwatt_power_sample() - convert a sample to power
  * @st: the state
  * @s: the batch
- * @i: index of the sample in the batch
+ * @i: index of the sample in the batch; the samples of a batch are converted in order, from 0
  * @p: receives the power
  *
  * Return: 1 if @p was filled in; 0 if an enabled rail has not been read yet, so its power is

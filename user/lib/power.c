@@ -65,25 +65,19 @@ static void update_telemetry(const struct jetwatt_series_view *v, int32_t value,
 		t->telemetry.value[s] = value;
 }
 
-static void update_series(struct jetwatt_power_state *st, const struct jetwatt_series_view *v,
+/* @r: rail of the series, for series of rails. */
+static void update_series(struct jetwatt_power_state *st, const struct jetwatt_series_view *v, int r,
 			  int32_t value, struct tick *t)
 {
-	int r;
-
 	switch (v->kind) {
 	case JETWATT_SERIES_SHUNT_UV:
+		st->shunt_uv[r] = value;
+		st->shunt_known |= 1u << r;
+		t->shunts |= 1u << r;
+		break;
 	case JETWATT_SERIES_BUS_UV:
-		r = power_rail(st, v->index);
-		if (r < 0)
-			break;
-		if (v->kind == JETWATT_SERIES_BUS_UV) {
-			st->bus_uv[r] = value;
-			st->bus_known |= 1u << r;
-		} else {
-			st->shunt_uv[r] = value;
-			st->shunt_known |= 1u << r;
-			t->shunts |= 1u << r;
-		}
+		st->bus_uv[r] = value;
+		st->bus_known |= 1u << r;
 		break;
 	case JETWATT_SERIES_CPU_KHZ:
 		/* Use the clock of the first CPU policy that has a value; other policies may be
@@ -162,6 +156,35 @@ static int all_rails_read(const struct jetwatt_power_state *st)
 	return 1;
 }
 
+/* Return: 1 if the series has a value in one of the samples of the batch. */
+static int has_value(const struct jetwatt_samples *s, const struct jetwatt_series_view *v)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		if (v->value[i] != JETWATT_VALUE_NONE)
+			return 1;
+	return 0;
+}
+
+/* Set @st->used to the series of the batch that are needed. Most series have a value once a second or less
+ * often. */
+static void find_used(struct jetwatt_power_state *st, const struct jetwatt_samples *s)
+{
+	st->nr_used = 0;
+	for (uint32_t k = 0; k < s->nr_series && st->nr_used < JETWATT_PARSE_SERIES; k++) {
+		const struct jetwatt_series_view *v = &s->series[k];
+		int rails = v->kind == JETWATT_SERIES_SHUNT_UV || v->kind == JETWATT_SERIES_BUS_UV, r = 0;
+
+		if (!has_value(s, v))
+			continue;
+		if (rails)
+			r = power_rail(st, v->index);
+		if (r < 0)
+			continue;
+		st->used[st->nr_used].series = v;
+		st->used[st->nr_used++].rail = r;
+	}
+}
+
 int jetwatt_power_sample(struct jetwatt_power_state *st, const struct jetwatt_samples *s,
 			 uint32_t i, struct jetwatt_power *p)
 {
@@ -171,9 +194,14 @@ int jetwatt_power_sample(struct jetwatt_power_state *st, const struct jetwatt_sa
 
 	t.shunts = 0;
 	t.cpu = t.any = 0;
-	for (k = 0; k < s->nr_series; k++)
-		if (s->series[k].value[i] != JETWATT_VALUE_NONE)
-			update_series(st, &s->series[k], s->series[k].value[i], &t);
+	if (!i)
+		find_used(st, s);
+	for (k = 0; k < st->nr_used; k++) {
+		const struct jetwatt_series_view *v = st->used[k].series;
+
+		if (v->value[i] != JETWATT_VALUE_NONE)
+			update_series(st, v, st->used[k].rail, v->value[i], &t);
+	}
 	if (t.cpu)
 		st->clock.cpu_khz = t.cpu_khz;
 	if (t.any)
