@@ -29,14 +29,18 @@ int jetwatt_linalg_chol(double *a, size_t n)
 
 void jetwatt_linalg_lower(const double *l, size_t n, double *b, size_t k)
 {
-	if (n && k)
+	if (n && k == 1)
+		cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, n, l, n, b, 1);
+	else if (n && k)
 		cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, n, k,
 			    1.0, l, n, b, k);
 }
 
 void jetwatt_linalg_upper(const double *l, size_t n, double *b, size_t k)
 {
-	if (n && k)
+	if (n && k == 1)
+		cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, n, l, n, b, 1);
+	else if (n && k)
 		cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, n, k,
 			    1.0, l, n, b, k);
 }
