@@ -253,7 +253,8 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			return jetwattd_sleep(r, r->d->policy->backoff_s) ?
 				       JETWATTD_INTERRUPTED : JETWATTD_MEASURED;
 		}
-		if (may_search_further(r))
+		/* First confirm a deviation: a search would forget it. */
+		if (!drifts && may_search_further(r))
 			return JETWATTD_MEASURED;
 		was = *best;
 		if (jetwatt_mode_same(agreed, &was.mode) && !r->serves) {
