@@ -1185,10 +1185,12 @@ const char *jetwatt_probe_error(void);
 /* Marks: a program reports the boundaries of its minibatches itself  */
 
 /*
- * Functions for the program that is measured. Unless the environment variable JETWATT_MARK_FD is
- * set, which jetwatt does when it measures a command, the functions only check the name. The
- * functions do not wait for space in the socket: a mark that the socket cannot take is counted and
- * reported with the next mark. If the socket is closed, marks are dropped without an error.
+ * Functions for the program that is measured. Unless the environment variable JETWATT_MARK_FD has
+ * the number of the socket for marks, which jetwatt passes to a command that it measures, the
+ * functions only check the name. The first call duplicates this descriptor; later calls use the
+ * duplicate. The functions do not wait for space in the socket: a mark that the socket cannot take
+ * is counted and reported with the next mark. If the other end is closed, marks are dropped without
+ * an error.
  *
  * A program in any language may write the lines "begin NAME\n" and "end NAME\n" to the descriptor
  * JETWATT_MARK_FD itself, or "NAME\n" where one minibatch ends and the next begins.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Parsing of marks and of /proc/PID/maps, and delivery of marks. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,14 @@ static void hear(const struct jetwatt_sync *s, void *arg)
 	h->nr++;
 }
 
+static void set_mark_fd(int fd)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", fd);
+	setenv("JETWATT_MARK_FD", number, 1);
+}
+
 FIXTURE(way) {
 	struct jetwatt_probe *probe;
 	struct received received;
@@ -100,13 +109,11 @@ FIXTURE(way) {
 FIXTURE_SETUP(way)
 {
 	struct jetwatt_probe_opts o = { .backends = JETWATT_BACKEND_MARKER };
-	char number[16];
 
 	ASSERT_EQ(0, jetwatt_mark_pair(self->fd));
 	o.mark_fd = self->fd[0];
 	ASSERT_EQ(0, jetwatt_probe_open(&self->probe, &o, hear, &self->received));
-	snprintf(number, sizeof(number), "%d", self->fd[1]);
-	setenv("JETWATT_MARK_FD", number, 1);
+	set_mark_fd(self->fd[1]);
 }
 
 FIXTURE_TEARDOWN(way)
@@ -220,6 +227,50 @@ TEST(without_measurement_marks_do_nothing)
 	unsetenv("JETWATT_MARK_FD");
 	EXPECT_EQ(0, jetwatt_mark("step"));
 	EXPECT_EQ(0, jetwatt_mark_begin("step"));
+}
+
+/* A program that was started without its parent's descriptors may have a file of its own, or another
+ * socket, at the number in JETWATT_MARK_FD. */
+TEST(marks_are_not_written_to_other_files)
+{
+	int file = open(".", O_TMPFILE | O_RDWR, 0600), fd[2];
+	char byte;
+
+	if (file < 0)
+		SKIP(return, "this filesystem has no unnamed files");
+	set_mark_fd(file);
+	EXPECT_EQ(0, jetwatt_mark("step"));
+	EXPECT_EQ(0, lseek(file, 0, SEEK_END));
+	/* A socket that takes the number after the first mark gets no mark either. */
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd));
+	ASSERT_EQ(file, dup2(fd[1], file));
+	EXPECT_EQ(0, jetwatt_mark("step"));
+	EXPECT_EQ(-1, recv(fd[0], &byte, 1, MSG_DONTWAIT));
+}
+
+TEST(marks_are_not_sent_to_other_sockets)
+{
+	int fd[2];
+	char byte;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, fd));
+	set_mark_fd(fd[1]);
+	EXPECT_EQ(0, jetwatt_mark("step"));
+	EXPECT_EQ(-1, recv(fd[0], &byte, 1, MSG_DONTWAIT));
+}
+
+/* A program that closes the descriptor after its first mark gives the number to its next file. */
+TEST_F(way, marks_arrive_after_the_number_is_used_again)
+{
+	int file = open(".", O_TMPFILE | O_RDWR, 0600);
+
+	if (file < 0)
+		SKIP(return, "this filesystem has no unnamed files");
+	EXPECT_EQ(0, jetwatt_mark("step"));
+	ASSERT_EQ(self->fd[1], dup2(file, self->fd[1]));
+	EXPECT_EQ(0, jetwatt_mark("step"));
+	EXPECT_EQ(0, lseek(file, 0, SEEK_END));
+	EXPECT_EQ(2, jetwatt_probe_dispatch(self->probe));
 }
 
 TEST_HARNESS_MAIN

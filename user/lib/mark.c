@@ -13,6 +13,7 @@
  * numbers has the time of its arrival.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +30,30 @@ static int64_t offset_ns;	/* offset of CLOCK_MONOTONIC in this time namespace */
 static pid_t on_behalf_of;		/* process to which marks are attributed; 0: this one */
 static unsigned int lost;	/* number of marks lost since the last mark that was sent */
 
-/* Return the descriptor of JETWATT_MARK_FD; -1: the variable is not set or invalid, so this program
- * is not measured. The first call sets offset_ns. */
+/* Return a duplicate of the descriptor; -1: it is not the socket of jetwatt_mark_pair(). In a
+ * program that was started without its parent's descriptors, the number may be that of a file of
+ * the program. The duplicate is still the socket if the program closes the descriptor @number, and
+ * a file that it opens next gets this number. */
+static int duplicate_socket(int number)
+{
+	int fd = fcntl(number, F_DUPFD_CLOEXEC, 3), domain, type;
+	socklen_t len = sizeof(domain), size = sizeof(type);
+
+	if (fd < 0)
+		return -1;
+	if (!getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) && domain == AF_UNIX &&
+	    !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) && type == SOCK_DGRAM)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Return a duplicate of the descriptor JETWATT_MARK_FD; -1: the variable is not set, invalid or not
+ * the socket for marks, so this program is not measured. The first call sets offset_ns. */
 static int mark_fd(void)
 {
 	static int fd = -2;
+	int own, unknown = -2;
 	const char *env = getenv(JETWATT_MARKS_ENV);
 	long long sec, nsec;
 	char line[64], *end;
@@ -45,14 +65,19 @@ static int mark_fd(void)
 	v = env ? strtol(env, &end, 10) : -1;
 	if (!env || end == env || *end || v < 0 || v > 1 << 20)
 		v = -1;
-	f = v >= 0 ? fopen("/proc/self/timens_offsets", "re") : NULL;
+	own = v >= 0 ? duplicate_socket((int)v) : -1;
+	f = own >= 0 ? fopen("/proc/self/timens_offsets", "re") : NULL;
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "monotonic %lld %lld", &sec, &nsec) == 2)
 			offset_ns = sec * 1000000000ll + nsec;
 	if (f)
 		fclose(f);
-	__atomic_store_n(&fd, (int)v, __ATOMIC_RELEASE);
-	return (int)v;
+	if (__atomic_compare_exchange_n(&fd, &unknown, own, 0, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+		return own;
+	/* Another thread was faster. */
+	if (own >= 0)
+		close(own);
+	return unknown;
 }
 
 static int send_mark(const char *verb, const char *name)
@@ -74,10 +99,8 @@ static int send_mark(const char *verb, const char *name)
 		     on_behalf_of ? (long)on_behalf_of : syscall(SYS_gettid), missed, on_behalf_of);
 	if (send(fd, line, n, MSG_DONTWAIT | MSG_NOSIGNAL) == n)
 		return 0;
-	/* The descriptor may refer to a file or a pipe instead of a socket, so use write() then. */
-	if (errno == ENOTSOCK && write(fd, line, n) == n)
-		return 0;
-	if (errno == ECONNREFUSED || errno == EPIPE || errno == EBADF || errno == ENOTCONN)
+	if (errno == ECONNREFUSED || errno == EPIPE || errno == EBADF || errno == ENOTCONN ||
+	    errno == ENOTSOCK)
 		return 0;
 	__atomic_add_fetch(&lost, missed + 1, __ATOMIC_RELAXED);
 	return -EAGAIN;
