@@ -1106,7 +1106,8 @@ uint64_t jetwatt_probe_dropped(const struct jetwatt_probe *p);
  * @p: the probe
  *
  * Return: number of waits and marks that were lost since the probe was opened, usually because a
- * buffer was full; invalid marks count as well. JETWATT_BACKEND_MODULE watches at most 64 of the
+ * buffer was full; invalid marks count as well, and the marks after the first 4096 bytes of one
+ * write to the marks' socket count as one. JETWATT_BACKEND_MODULE watches at most 64 of the
  * processes that exist when the probe is opened; each further one counts as one lost wait.
  */
 uint64_t jetwatt_probe_lost(const struct jetwatt_probe *p);

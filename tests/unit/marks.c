@@ -181,6 +181,34 @@ TEST_F(way, marks_written_by_hand)
 	EXPECT_EQ(2, jetwatt_probe_lost(self->probe));
 }
 
+/* A buffered stream writes many marks at once. Of more than 4096 bytes, the end is lost; the last line
+ * may be cut, and a part of a mark must not be reported as a mark. */
+TEST_F(way, marks_cut_by_the_buffer_are_lost)
+{
+	struct jetwatt_probe_state st;
+	char text[JETWATT_MARKS_DATAGRAM + 10];
+
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = "step\n"[i % 5];
+	ASSERT_EQ((ssize_t)sizeof(text), write(self->fd[1], text, sizeof(text)));
+	ASSERT_LT(0, jetwatt_probe_dispatch(self->probe));
+	EXPECT_EQ(JETWATT_MARKS_DATAGRAM / 5, self->received.nr);
+	EXPECT_EQ(1, jetwatt_probe_lost(self->probe));
+	jetwatt_probe_state(self->probe, &st);
+	EXPECT_EQ(1, st.marks);
+	/* The first 4096 bytes end with a complete line. */
+	memset(text, 'x', sizeof(text));
+	for (size_t i = 15; i < sizeof(text); i += 16)
+		text[i] = '\n';
+	ASSERT_EQ((ssize_t)sizeof(text), write(self->fd[1], text, sizeof(text)));
+	ASSERT_LT(0, jetwatt_probe_dispatch(self->probe));
+	EXPECT_EQ(2, jetwatt_probe_lost(self->probe));
+	/* A datagram of the full length without a final newline is complete. */
+	ASSERT_EQ(JETWATT_MARKS_DATAGRAM, write(self->fd[1], text + 6, JETWATT_MARKS_DATAGRAM));
+	ASSERT_LT(0, jetwatt_probe_dispatch(self->probe));
+	EXPECT_EQ(2, jetwatt_probe_lost(self->probe));
+}
+
 /* If a mark does not fit into the full channel, the marked program does not wait, and the mark is
  * counted as lost. */
 TEST_F(way, full_channel_drops_and_counts)

@@ -174,7 +174,7 @@ static int marks_dispatch(void *state)
 {
 	struct marks *m = state;
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
-	char text[4096];
+	char text[JETWATT_MARKS_DATAGRAM];
 	int datagrams = 1000;
 
 	while (datagrams--) {
@@ -185,15 +185,22 @@ static int marks_dispatch(void *state)
 		struct cmsghdr *c;
 		struct ucred who = { 0 };
 		size_t at, len;
+		int cut;
 
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 		c = CMSG_FIRSTHDR(&msg);
 		if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
 			memcpy(&who, CMSG_DATA(c), sizeof(who));
+		/* The kernel has discarded the end of a longer datagram, and the last line may be a part
+		 * of a mark. The number of marks in it is not known, so it counts as one. */
+		cut = !!(msg.msg_flags & MSG_TRUNC);
+		m->lost += cut;
 		for (at = 0; at < (size_t)n; at += len + 1) {
 			const char *e = memchr(text + at, '\n', n - at);
 
+			if (!e && cut)
+				break;
 			len = e ? (size_t)(e - (text + at)) : n - at;
 			receive_mark(m, text + at, len, who.pid);
 		}

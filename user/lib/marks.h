@@ -14,6 +14,8 @@
 #define JETWATT_MARKS_NAME_LEN	JETWATT_MARK_LEN
 /* maximum number of begin marks that wait for their end mark */
 #define JETWATT_MARKS_OPEN	256
+/* maximum length of a datagram of marks, in bytes; the rest of a longer one is lost */
+#define JETWATT_MARKS_DATAGRAM	4096
 
 enum jetwatt_marks_verb { JETWATT_MARKS_BEGIN, JETWATT_MARKS_END, JETWATT_MARKS_POINT };
 
