@@ -481,7 +481,8 @@ struct jetwatt_chip {
  *	the client may not subscribe to samples
  * @skew_ns: time from the read of the first shunt of a tick to the read of this rail's shunt, ns; 0
  *	in a trace
- * @label: name from the device tree; without one, "in1" to "in3"
+ * @label: name from the device tree; without one, "in1" to "in3". If a rail that the list or the
+ *	trace has before this one has the same name, " (ID)" is appended, with the rail's @id
  */
 struct jetwatt_rail {
 	uint32_t id, chip, channel, shunt_uohm, enabled;

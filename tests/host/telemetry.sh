@@ -17,7 +17,7 @@ value() { sed -n "s/^$1 //p" $d/plain; }
 page() { $http get "$port" /metrics "$@" > $d/http; sed '1,/^\r$/d' $d/http > $d/plain; }
 until_() { for _ in $(seq 100); do "$@" > /dev/null 2>&1 && return 0; sleep 0.1; done; return 1; }
 
-echo 1..9
+echo 1..10
 mkdir -p $d/root
 port=$($http port)
 # As root, run the exporter as a user without any privilege.
@@ -66,6 +66,13 @@ else
 fi
 page 'application/openmetrics-text;version=1.0.0'
 check "OpenMetrics on request" "grep -q 'openmetrics-text' $d/http && [ \"\$(tail -n 1 $d/plain)\" = '# EOF' ]"
+rm $d/root/sys/class/hwmon/hwmon3/energy4_label
+put hwmon/hwmon3/energy4_label VDD_CPU_CV
+sleep 1
+page
+check "two rails with one label have two series" \
+	"[ \"\$(grep -c '^jetwatt_unsorted_rail_energy_joules_total{rail=' $d/plain)\" = 4 ] &&
+	 grep -q '{rail=\"VDD_CPU_CV\"}' $d/plain && grep -q '{rail=\"VDD_CPU_CV (2)\"}' $d/plain"
 kill $exporter
 wait $exporter
 check "SIGTERM ends the exporter with status 0" "[ $? = 0 ]"

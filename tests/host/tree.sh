@@ -53,7 +53,7 @@ cmd		timeshare tune measure job policy $data
 daemon		timeshare tune measure job policy $data
 sync		timeshare tune measure job $data
 knobs		policy board util
-exporter	policy out util
+exporter	policy out util lib
 files		util lib
 python		energy minibatch
 END

@@ -128,17 +128,46 @@ const char *jetwatt_board_name(const struct jetwatt_board *b)
 	return b->name;
 }
 
-static int rail_index(const struct jetwatt_rail *rails, int n, const char *label)
+/* Return the length of a rail's label without the " (ID)" that jetwatt_rails() appends if an
+ * earlier rail has the same label. */
+static size_t label_len(const struct jetwatt_rail *rail)
+{
+	size_t len = strlen(rail->label), n;
+	char id[16];
+
+	n = (size_t)snprintf(id, sizeof(id), " (%u)", rail->id);
+	return len > n && !strcmp(rail->label + len - n, id) ? len - n : len;
+}
+
+static int find_rail(const struct jetwatt_rail *rails, int n, const char *label, size_t len)
 {
 	for (int i = 0; i < n; i++)
-		if (rails[i].enabled && rails[i].shunt_uohm && !strcmp(rails[i].label, label))
+		if (rails[i].enabled && rails[i].shunt_uohm && label_len(&rails[i]) == len &&
+		    !strncmp(rails[i].label, label, len))
 			return i;
 	return -1;
 }
 
+static int rail_index(const struct jetwatt_rail *rails, int n, const char *label)
+{
+	return find_rail(rails, n, label, strlen(label));
+}
+
+/* Check whether a rail is measured, and is the first measured rail with its label. */
+static bool is_first(const struct jetwatt_rail *rails, int n, int i)
+{
+	return find_rail(rails, n, rails[i].label, label_len(&rails[i])) == i;
+}
+
+/* @label: may end with the " (ID)" of jetwatt_rails(); no label in the tables contains a
+ * parenthesis. */
 static const struct jetwatt_node *rail_node(const struct jetwatt_board *b, const char *label)
 {
-	return jetwatt_node_find(b->kind->rails, label);
+	const char *id = strstr(label, " (");
+	char plain[JETWATT_LABEL_LEN];
+
+	snprintf(plain, sizeof(plain), "%.*s", (int)(id ? id - label : (long)strlen(label)), label);
+	return jetwatt_node_find(b->kind->rails, plain);
 }
 
 /* Check whether a rail above @label in the Jetson module's power tree is measured too. A rail that
@@ -174,7 +203,7 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 	/* The kernel module chooses the rails of the total by the labels of all rails that it found,
 	 * so it handles boards that are not in the table. */
 	for (int i = 0; i < n && !listed_only; i++)
-		if (rails[i].in_total && rail_index(rails, n, rails[i].label) == i)
+		if (rails[i].in_total && is_first(rails, n, i))
 			rail[count++] = i;
 	if (count) {
 		*scope = b->kind->scope;
@@ -185,7 +214,7 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 		if (jetwatt_node_input(b->kind->rails, r) && rail_index(rails, n, r->label) >= 0)
 			listed_only = true;
 	for (int i = 0; i < n; i++) {
-		if (rail_index(rails, n, rails[i].label) != i)
+		if (!is_first(rails, n, i))
 			continue;	/* disabled, shunt not known, or a duplicate label */
 		if (listed_only && !rail_node(b, rails[i].label))
 			continue;
@@ -202,7 +231,7 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 			*scope = "partial sum";
 	/* If only the input of the whole board is measured, it is the total. */
 	for (int i = 0; i < n && !count; i++)
-		if (rail_index(rails, n, rails[i].label) == i && rail_node(b, rails[i].label) &&
+		if (is_first(rails, n, i) && rail_node(b, rails[i].label) &&
 		    rail_node(b, rails[i].label)->upstream) {
 			rail[count++] = i;
 			*scope = "board";

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/rail_label.h"
 #include "out/metrics.h"
 #include "util/unix_request.h"
 
@@ -79,9 +80,11 @@ static int read_counter(const char *dir, unsigned int number, struct hwmon_count
 static void write_rails(const struct jetwatt_metrics *m, const char *dir, const struct jetwatt_rail *rail,
 			int rails, int in_total, const char *name, const char *help)
 {
+	struct jetwatt_rail seen[JETWATT_RAILS_MAX];
+	const char *label;
 	struct hwmon_counter c;
 	char sample[64];
-	int any = 0;
+	int any = 0, n = 0;
 
 	snprintf(sample, sizeof(sample), "%s_total", name);
 	for (unsigned int id = 0; id < JETWATT_RAILS_MAX; id++) {
@@ -96,7 +99,16 @@ static void write_rails(const struct jetwatt_metrics *m, const char *dir, const 
 			continue;
 		if (!any++)
 			jetwatt_metrics_family(m, name, "counter", "joules", help);
-		jetwatt_metrics_sample(m, sample, "rail", c.label, c.uj * 1e-6);
+		if (r) {
+			label = r->label;
+		} else {
+			/* In hwmon, two rails may have the same label. */
+			seen[n].id = id;
+			memcpy(seen[n].label, c.label, sizeof(c.label));
+			jetwatt_rail_label_unique(seen, n);
+			label = seen[n++].label;
+		}
+		jetwatt_metrics_sample(m, sample, "rail", label, c.uj * 1e-6);
 	}
 }
 

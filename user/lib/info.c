@@ -9,6 +9,8 @@
 #include <netlink/genl/genl.h>
 #include <string.h>
 
+#include "lib/rail_label.h"
+
 /* The array in which the replies to a request are stored: @max entries at @entry. @nr counts all
  * replies to @cmd. */
 struct info_list {
@@ -123,7 +125,11 @@ int jetwatt_chips(struct jetwatt *jw, struct jetwatt_chip *chips, int max)
 
 int jetwatt_rails(struct jetwatt *jw, struct jetwatt_rail *rails, int max)
 {
-	return info_request(jw, JETWATT_CMD_RAIL_GET, NLM_F_DUMP, "listing rails", rails, max);
+	int n = info_request(jw, JETWATT_CMD_RAIL_GET, NLM_F_DUMP, "listing rails", rails, max);
+
+	for (int i = 0; i < n && i < max; i++)
+		jetwatt_rail_label_unique(rails, i);
+	return n;
 }
 
 int jetwatt_clocks(struct jetwatt *jw, struct jetwatt_clock *clocks, int max)

@@ -24,6 +24,8 @@
  * @state: state for jetwatt_trace_state()
  * @series: list of the series in the batches of the present block
  * @nr_series: number of entries of @series
+ * @rail: rails of the trace so far, in the order of their first records
+ * @nr_rails: number of entries of @rail
  * @last: last wait of the present block; the next wait is encoded relative to it
  * @value: values of the present batch, series by series
  * @max_values: size of @value
@@ -46,6 +48,8 @@ struct jetwatt_trace_reader {
 
 	struct jetwatt_series_view series[JETWATT_TRACE_SERIES];
 	uint32_t nr_series;
+	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
+	int nr_rails;
 	struct jetwatt_sync last;
 	int32_t *value;
 	size_t max_values;

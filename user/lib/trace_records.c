@@ -3,6 +3,7 @@
  * Decodes the records of a block. A correct checksum does not prove that a record is valid, so the
  * values that later code relies on are checked.
  */
+#include "lib/rail_label.h"
 #include "lib/trace_reader.h"
 
 #include <errno.h>
@@ -53,6 +54,22 @@ static void decode_chip(struct jetwatt_trace_reader *r, struct jetwatt_trace_vie
 		r->calls.chip(&c, r->arg);
 }
 
+/* A trace of an older version may contain rails with the same label. A later record of a rail replaces
+ * its first one. */
+static void make_label_unique(struct jetwatt_trace_reader *r, struct jetwatt_rail *one)
+{
+	int i = 0;
+
+	while (i < r->nr_rails && r->rail[i].id != one->id)
+		i++;
+	if (i == JETWATT_RAILS_MAX)
+		return;
+	r->nr_rails += i == r->nr_rails;
+	r->rail[i] = *one;
+	jetwatt_rail_label_unique(r->rail, i);
+	*one = r->rail[i];
+}
+
 static void decode_rail(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 {
 	struct jetwatt_rail one = { 0 };
@@ -68,7 +85,10 @@ static void decode_rail(struct jetwatt_trace_reader *r, struct jetwatt_trace_vie
 	one.fresh_mhz = jetwatt_trace_get_u32(v);
 	one.in_total = jetwatt_trace_get_u32(v);
 	one.parent = jetwatt_trace_get_u32(v);
-	if (!v->bad && r->calls.rail)
+	if (v->bad)
+		return;
+	make_label_unique(r, &one);
+	if (r->calls.rail)
 		r->calls.rail(&one, r->arg);
 }
 

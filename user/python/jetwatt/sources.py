@@ -89,7 +89,8 @@ class Hwmon:
             self.scope = _text(os.path.join(d, "energy1_label"))
             for n in sorted(files):
                 label = _text(files[n] + "label")
-                self._rails[label if label not in self._rails else "%s (%d)" % (label, n)] = os.open(
+                # As jetwatt_rails() of libjetwatt does; n - 2 is the id of the rail.
+                self._rails[label if label not in self._rails else "%s (%d)" % (label, n - 2)] = os.open(
                     files[n] + "input", flags)
         except (KeyError, OSError) as e:
             self.close()

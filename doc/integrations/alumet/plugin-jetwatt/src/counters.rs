@@ -19,6 +19,8 @@ use std::{
 const DEVICE: &str = "jetwatt";
 /// Number of the total's files.
 const TOTAL: u32 = 1;
+/// The number of the rail with the id 0.
+const FIRST_RAIL: u32 = 2;
 const JOULES_PER_COUNT: f64 = 1e-6;
 
 /// What a counter counts.
@@ -135,10 +137,11 @@ fn open(sysfs: &Path) -> io::Result<Vec<Counter>> {
     let mut counters: Vec<Counter> = Vec::with_capacity(numbers.len());
     for n in numbers {
         let mut counter = Counter::open(&dir, n)?;
-        // Two rails with one label would look like one rail.
+        // Two rails with one label would look like one rail. As in libjetwatt, the id of the rail is
+        // appended.
         if counters.iter().any(|c| c.meter == counter.meter) {
             if let Meter::Rail(label) = &mut counter.meter {
-                label.push_str(&format!(" ({n})"));
+                label.push_str(&format!(" ({})", n - FIRST_RAIL));
             }
         }
         counters.push(counter);
@@ -378,7 +381,7 @@ mod tests {
         poll(&mut counters);
         assert_eq!(
             poll(&mut counters)[1..],
-            [rail("VDD", 0.0), rail("VDD (3)", 0.0)]
+            [rail("VDD", 0.0), rail("VDD (1)", 0.0)]
         );
     }
 
