@@ -221,6 +221,30 @@ TEST(hwmon_files_are_read)
 	EXPECT_EQ(0, system(rm));
 }
 
+/* A file that a driver adds is found by the next search. */
+TEST(hwmon_files_are_searched_again)
+{
+	char root[] = "/tmp/series.XXXXXX", rm[64];
+	struct jetwatt_sysfs *fs;
+	struct jetwatt_reading r;
+	int calls = 1;
+
+	ASSERT_TRUE(mkdtemp(root) != NULL);
+	put(root, "hwmon3/name", "pwmfan\n");
+	put(root, "hwmon3/fan1_input", "1\n");
+	ASSERT_EQ(0, jetwatt_sysfs_open(&fs, root));
+	EXPECT_EQ(1, jetwatt_sysfs_read(fs, &r));
+	put(root, "hwmon4/name", "soctherm_oc\n");
+	put(root, "hwmon4/oc1_event_cnt", "5\n");
+	while (calls < 1000 && jetwatt_sysfs_read(fs, &r) == 1)
+		calls++;
+	EXPECT_EQ(JETWATT_SYSFS_SEARCH_CALLS, calls);
+	EXPECT_EQ(5, r.of.value[OC(1)]);
+	jetwatt_sysfs_close(fs);
+	snprintf(rm, sizeof(rm), "rm -rf %s", root);
+	EXPECT_EQ(0, system(rm));
+}
+
 /* --- traces --------------------------------------------------------------- */
 
 struct back {

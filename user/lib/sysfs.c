@@ -21,8 +21,6 @@
 #include "lib/series_files.h"
 
 #define PATH_LEN	256
-/* Number of readings between two searches for the files, unless a file cannot be read. */
-#define SEARCH_READINGS	300
 
 /**
  * struct jetwatt_sysfs - sysfs files of the telemetry series
@@ -191,7 +189,7 @@ int jetwatt_sysfs_read(struct jetwatt_sysfs *fs, struct jetwatt_reading *r)
 		else
 			n++;
 	}
-	fs->readings = gone ? 0 : (fs->readings + 1) % SEARCH_READINGS;
+	fs->readings = gone ? 0 : (fs->readings + 1) % JETWATT_SYSFS_SEARCH_CALLS;
 	return n;
 }
 
