@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 import unittest
@@ -521,6 +522,26 @@ class Marks(Case):
             ns, tid, lost, pid = map(int, re.fullmatch(r".* @(\d+)/(\d+)/(\d+)/(\d+)\n", s).groups())
             self.assertTrue(before <= ns <= time.monotonic_ns())
             self.assertEqual((tid, lost, pid), (threading.get_native_id(), 0, 0))
+
+    def test_recipe_without_the_package(self):
+        """The function in doc/recipes.md sends marks, and no error of the socket ends the program."""
+        with open("doc/recipes.md", encoding="utf-8") as f:
+            text = re.search(r"^    def mark\(\):\n(?:    .*\n)+", f.read(), re.M).group(0)
+        names = {"os": os, "socket": socket}
+        exec(textwrap.dedent(text), names)  # pylint: disable=exec-used
+        names["mark"]()
+        self.assertEqual(self.lines(), ["step\n"])
+        for _ in range(1000):               # the buffer is full
+            names["mark"]()
+        self.assertLess(len(self.lines()), 1000)
+        self.receive.close()                # jetwatt has ended
+        names["mark"]()
+        with tempfile.TemporaryFile() as own:   # the number belongs to a file of the program
+            self.set(own.fileno())
+            names["mark"]()
+            self.assertEqual(own.seek(0, os.SEEK_END), 0)
+        del os.environ["JETWATT_MARK_FD"]       # not measured
+        names["mark"]()
 
     def test_full_buffer_counts_losses(self):
         sent = 0
