@@ -9,7 +9,9 @@
  * - Handles are opaque. Only one thread at a time may use a handle (a pointer that an open or new
  *   function has set); different threads may use different handles.
  * - Functions return 0, a count, or a negative errno, unless their description says otherwise.
- * - The library prints nothing. The library installs no signal handler and changes no signal mask.
+ * - The library prints nothing. Functions of the probe and jetwatt_arrivals_open() redirect libbpf's
+ *   messages of their thread while they run; during this time, no other thread may call
+ *   libbpf_set_print(). The library installs no signal handler and changes no signal mask.
  * - Times are CLOCK_MONOTONIC in nanoseconds.
  * - The suffix of a name is its unit, for instance _ns, _us, _ms, _uv, _ua, _uw, _uj, _hz, _khz,
  *   _mhz (millihertz), _mc (millidegrees Celsius).

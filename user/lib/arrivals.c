@@ -8,6 +8,7 @@
 
 #include "arrive.skel.h"
 #include "jetwatt.h"
+#include "lib/libbpf_print.h"
 
 struct jetwatt_arrivals {
 	struct arrive *bpf;
@@ -44,15 +45,14 @@ static int attach_arrivals(struct jetwatt_arrivals *a, const char *cgroup_path)
 int jetwatt_arrivals_open(struct jetwatt_arrivals **out, const char *cgroup_path)
 {
 	struct jetwatt_arrivals *a = calloc(1, sizeof(*a));
-	libbpf_print_fn_t printer;
 	int err;
 
 	*out = NULL;
 	if (!a)
 		return -ENOMEM;
-	printer = libbpf_set_print(print_nothing);
+	jetwatt_libbpf_print_begin(print_nothing);
 	err = attach_arrivals(a, cgroup_path);
-	libbpf_set_print(printer);
+	jetwatt_libbpf_print_end();
 	if (err) {
 		jetwatt_arrivals_close(a);
 		return err;

@@ -22,6 +22,7 @@
 #include "../bpf/sync.h"
 #include "lib/fdname.h"
 #include "lib/followed.h"
+#include "lib/libbpf_print.h"
 #include "lib/process_tree.h"
 #include "lib/probe.h"
 #include "lib/probe_uprobe.h"
@@ -334,7 +335,6 @@ static int open_bpf(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uin
 static int bpf_open(void **state, struct jetwatt_probe *p, const struct jetwatt_probe_opts *o,
 		    uint32_t which)
 {
-	libbpf_print_fn_t printer;
 	struct probe_bpf *b = calloc(1, sizeof(*b));
 	int err;
 
@@ -345,9 +345,9 @@ static int bpf_open(void **state, struct jetwatt_probe *p, const struct jetwatt_
 		jetwatt_probe_refuse(p, JETWATT_BACKEND_UPROBE, 0, "no uprobes in this kernel (CONFIG_UPROBE_EVENTS)");
 		which &= ~JETWATT_BACKEND_UPROBE;
 	}
-	printer = libbpf_set_print(keep_warning);
+	jetwatt_libbpf_print_begin(keep_warning);
 	err = which ? open_bpf(b, o, which) : -EOPNOTSUPP;
-	libbpf_set_print(printer);
+	jetwatt_libbpf_print_end();
 	if (err) {
 		bpf_close(b);
 		return err;
@@ -371,7 +371,6 @@ static int bpf_dispatch(void *state)
 static void bpf_search(void *state)
 {
 	struct probe_bpf *b = state;
-	libbpf_print_fn_t printer;
 
 	if (b->searches++ % SEARCHES_PER_SCAN == 0) {
 		if (b->bpf->rodata->follow_set)
@@ -381,9 +380,9 @@ static void bpf_search(void *state)
 	}
 	if (!b->uprobes)
 		return;
-	printer = libbpf_set_print(keep_warning);
+	jetwatt_libbpf_print_begin(keep_warning);
 	jetwatt_uprobes_search(b->uprobes);
-	libbpf_set_print(printer);
+	jetwatt_libbpf_print_end();
 }
 
 static uint64_t bpf_lost(const void *state)
