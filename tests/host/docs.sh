@@ -3,8 +3,8 @@
 #
 # Check that --help, man pages, shell completion, README.md and doc/ name the same verbs and
 # options. Also check the width of man pages and --help, the length of README.md, the form of the
-# files in doc/changes.d/, and that every link within the tree from README.md and doc/ leads to an
-# existing page and heading.
+# files in doc/changes.d/, the order of commands for jetwatt-telemetry, and that every link within the
+# tree from README.md and doc/ leads to an existing page and heading.
 cd "$(dirname "$0")/../.." || exit 1
 n=0 failed=0
 page=$(mktemp)
@@ -62,7 +62,7 @@ fragments()
 	done
 }
 
-echo 1..16
+echo 1..17
 # shellcheck disable=SC1091
 . user/cmd/jetwatt.bash-completion
 PATH=$PWD/build:$PATH
@@ -168,6 +168,16 @@ same "links of README.md and doc/ lead to a page and a heading" < <(
 			[ -e "$page" ] || echo "$f: no page $to"
 			[ -z "$heading" ] || headings "$page" | grep -qx -- "$heading" || echo "$f: no heading $to#$heading"
 		done
+	done)
+# The units exclude each other, and an upgrade starts an enabled jetwatt-exporter.
+same "jetwatt-telemetry is enabled only after jetwatt-exporter is disabled" < <(
+	sed 's,\\,,g' README.md doc/*.md man/*.[1-8] | grep -q 'systemctl enable.* jetwatt-telemetry' || echo "no advice"
+	for f in README.md doc/*.md man/*.[1-8]; do
+		sed 's,\\,,g' "$f" | awk -v f="$f" '
+			/systemctl enable.* jetwatt-telemetry/ && before !~ /systemctl disable --now jetwatt-exporter/ {
+				print f ": " $0
+			}
+			{ before = $0 }'
 	done)
 same "the files in doc/changes.d have the form of list items" < <(fragments doc/changes.d)
 good='- `-x` is new:
