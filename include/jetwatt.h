@@ -1051,6 +1051,10 @@ typedef void (*jetwatt_sync_fn)(const struct jetwatt_sync *s, void *arg);
  * To keep the overhead of jobs with many short waits low, the BPF backends wake the reader at most
  * every 10 ms (unless @opts->prompt is 1), and the reader polls again 20 ms after it was woken.
  *
+ * Before Linux 6.6, uprobes may need CAP_SYS_ADMIN in addition: since Linux 5.10.240, 5.15.189 and
+ * 6.1.146. Without it, waits that spin in libcuda are not seen. The function then opens the other
+ * backends, and jetwatt_probe_state::why of JETWATT_BACKEND_UPROBE contains "CAP_SYS_ADMIN".
+ *
  * Return: 0; -EPERM: CAP_BPF and CAP_PERFMON (or root) are needed; -EOPNOTSUPP: this kernel cannot
  * trace with BPF or forbids it, or only marks are requested without @opts->mark_fd, or the module
  * is to filter by @opts->cgroup, or @opts->tgid is not 0 and the caller is not in the initial pid

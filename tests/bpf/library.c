@@ -4,6 +4,8 @@
  * Test the probe on the functions of libcuda. The probe must report every wait exactly once, for
  * each function that waits for the GPU, whether the function spins or blocks.
  */
+#include <linux/capability.h>
+
 #include "kselftest_harness.h"
 #include "cuda_job.h"
 
@@ -204,6 +206,69 @@ TEST_F_TIMEOUT(one, copy_to_pageable_memory_waits, 60)
 TEST_F_TIMEOUT(one, copy_to_pinned_memory_does_not_wait, 60)
 {
 	EXPECT_LT(0.7, copy_and_synchronise(_metadata, &self->job));
+}
+
+/* Keep only the capabilities of jetwattd's unit. */
+static int keep_unit_capabilities(void)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	uint64_t mask = 1ull << CAP_BPF | 1ull << CAP_NET_ADMIN | 1ull << CAP_PERFMON;
+	struct __user_cap_data_struct data[2];
+
+	for (int i = 0; i < 2; i++) {
+		uint32_t part = (uint32_t)(mask >> 32 * i);
+
+		data[i] = (struct __user_cap_data_struct){ part, part, part };
+	}
+	return syscall(SYS_capset, &head, data) ? -errno : 0;
+}
+
+/* Return whether the kernel has BPF links of the kind uprobe_multi, by the name of the function
+ * that creates them. */
+static bool has_uprobe_multi(void)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[512];
+	bool has = false;
+
+	while (f && !has && fgets(line, sizeof(line), f))
+		has = strstr(line, " bpf_uprobe_multi_link_attach") != NULL;
+	if (f)
+		fclose(f);
+	return has;
+}
+
+/*
+ * With the capabilities of jetwattd's unit, the probe sees a job that spins in libcuda. A kernel
+ * without uprobe_multi may not permit this; the probe then says what it lacks.
+ */
+TEST_F_TIMEOUT(one, unit_capabilities_suffice, 60)
+{
+	struct cuda_job *j = &self->job;
+	struct jetwatt_probe_state st;
+	bool multi = has_uprobe_multi();
+
+	CUDA_JOB_START(j, cuda_libs, "--sync", "stream", "--wait", "spin", "--syncs", "2", "--minibatches", "20");
+	ASSERT_EQ(0, keep_unit_capabilities());
+	ASSERT_EQ(0, cuda_job_probe(j, 0)) TH_LOG("%s", jetwatt_probe_error());
+	jetwatt_probe_state(j->seen.probe, &st);
+	ASSERT_EQ(0, cuda_job_go(j));
+	ASSERT_EQ(0, cuda_job_finish(j));
+	ASSERT_EQ(40, j->waits);
+	if (!multi && !(st.attached & JETWATT_BACKEND_UPROBE)) {
+		ASSERT_NE(NULL, strstr(st.why[0], "CAP_SYS_ADMIN")) TH_LOG("%s", st.why[0]);
+		SKIP(return, "this kernel has no uprobe_multi and requires CAP_SYS_ADMIN for uprobes");
+	}
+	ASSERT_EQ(JETWATT_BACKEND_UPROBE | JETWATT_BACKEND_TRACEPOINT, st.attached) TH_LOG("%s", st.why[0]);
+	ASSERT_EQ(40, j->seen.nr);
+	for (int i = 0; i < 40; i++) {
+		const struct jetwatt_sync *s = &j->seen.sync[i];
+
+		EXPECT_EQ(JETWATT_SYNC_STREAM, s->call);
+		EXPECT_EQ(4, s->launches);
+		EXPECT_LE(j->start_ns[i], s->enter_ns);
+		EXPECT_LE(s->exit_ns, j->end_ns[i]);
+	}
 }
 
 TEST_HARNESS_MAIN

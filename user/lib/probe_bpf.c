@@ -26,6 +26,7 @@
 #include "lib/process_tree.h"
 #include "lib/probe.h"
 #include "lib/probe_uprobe.h"
+#include "lib/uprobe_link.h"
 #include "sync.skel.h"
 
 #define BPF_BACKENDS (JETWATT_BACKEND_UPROBE | JETWATT_BACKEND_TRACEPOINT)
@@ -40,6 +41,7 @@
  * @names: cache of the kinds of files to which descriptors refer
  * @lost: number of lost records reported so far; @searches: number of searches so far
  * @cgroup_path: cgroup to watch; NULL: none; @syscalls: 1: system calls are traced
+ * @multi: see jetwatt_uprobe_attach()
  */
 struct probe_bpf {
 	struct jetwatt_probe *probe;
@@ -50,7 +52,7 @@ struct probe_bpf {
 	uint32_t lost;
 	uint32_t searches;
 	char *cgroup_path;
-	int syscalls;
+	int syscalls, multi;
 };
 
 /* First warning of libbpf while it loads or attaches the program, for error texts: the last one only
@@ -166,7 +168,7 @@ static int handle_record(void *ctx, void *data, size_t size)
 }
 
 static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint32_t which,
-			 int below)
+			 int below, int multi)
 {
 	struct bpf_program *call[] = { bpf->progs.api_stream, bpf->progs.api_event, bpf->progs.api_context,
 				       bpf->progs.api_copy, bpf->progs.api_copy_async,
@@ -202,6 +204,8 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 		bpf_program__set_autoload(call[i], api);
 		/* libbpf 0.5 does not know the ELF section of these programs. */
 		bpf_program__set_type(call[i], BPF_PROG_TYPE_KPROBE);
+		if (multi)
+			jetwatt_uprobe_set_multi(call[i]);
 	}
 	if (!o->ring_kib)
 		return 0;
@@ -264,7 +268,7 @@ static int load_filtered(struct probe_bpf *b, const struct jetwatt_probe_opts *o
 	b->bpf = sync__open();
 	if (!b->bpf)
 		return refuse_load(b->probe, -errno, "opening");
-	err = configure(b->bpf, o, which, below);
+	err = configure(b->bpf, o, which, below, b->multi);
 	if (err && o->cgroup_path)
 		return jetwatt_probe_refuse(b->probe, which, err, "following cgroup %s: %s",
 			o->cgroup_path, err == -EINVAL ? "not a cgroup of the v2 hierarchy" :
@@ -328,7 +332,7 @@ static int open_bpf(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uin
 		find_events_of_all(b);
 	if (!(which & JETWATT_BACKEND_UPROBE))
 		return 0;
-	err = jetwatt_uprobes_new(&b->uprobes, b->probe, b->bpf, o);
+	err = jetwatt_uprobes_new(&b->uprobes, b->probe, b->bpf, o, b->multi);
 	return which == JETWATT_BACKEND_UPROBE ? err : 0;
 }
 
@@ -345,6 +349,7 @@ static int bpf_open(void **state, struct jetwatt_probe *p, const struct jetwatt_
 		jetwatt_probe_refuse(p, JETWATT_BACKEND_UPROBE, 0, "no uprobes in this kernel (CONFIG_UPROBE_EVENTS)");
 		which &= ~JETWATT_BACKEND_UPROBE;
 	}
+	b->multi = which & JETWATT_BACKEND_UPROBE && jetwatt_uprobe_multi();
 	jetwatt_libbpf_print_begin(keep_warning);
 	err = which ? open_bpf(b, o, which) : -EOPNOTSUPP;
 	jetwatt_libbpf_print_end();

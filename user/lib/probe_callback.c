@@ -11,6 +11,7 @@
 
 #include "../bpf/wait_slot.h"
 #include "lib/library.h"
+#include "lib/uprobe_link.h"
 #include "sync.skel.h"
 
 #define CALLBACKS_MAX	64	/* maximum number of functions; a program has a few */
@@ -19,24 +20,27 @@
  * struct jetwatt_callbacks - the attached uprobes
  * @bpf: the loaded BPF program
  * @place: functions to which a uprobe is attached, or could not be attached
- * @link: links of libbpf; NULL: not attached
- * @nr: number of entries of @place and @link
+ * @uprobe: their uprobes
+ * @nr: number of entries of @place and @uprobe
+ * @multi: see jetwatt_uprobe_attach()
  * @seen: number of functions that the BPF program had found at the last search
  */
 struct jetwatt_callbacks {
 	struct sync *bpf;
 	struct { dev_t dev; ino_t ino; uint64_t offset; } place[CALLBACKS_MAX];
-	struct bpf_link *link[CALLBACKS_MAX];
-	int nr;
+	struct jetwatt_uprobe uprobe[CALLBACKS_MAX];
+	int nr, multi;
 	uint64_t seen;
 };
 
-struct jetwatt_callbacks *jetwatt_callbacks_new(struct sync *bpf)
+struct jetwatt_callbacks *jetwatt_callbacks_new(struct sync *bpf, int multi)
 {
 	struct jetwatt_callbacks *c = calloc(1, sizeof(*c));
 
-	if (c)
-		c->bpf = bpf;
+	if (!c)
+		return NULL;
+	c->bpf = bpf;
+	c->multi = multi;
 	return c;
 }
 
@@ -44,7 +48,6 @@ struct jetwatt_callbacks *jetwatt_callbacks_new(struct sync *bpf)
 static void attach(struct jetwatt_callbacks *c, uint32_t tgid, const struct jetwatt_library *l,
 		   uint64_t offset)
 {
-	struct bpf_link *link;
 	char path[96];
 	struct stat s;
 
@@ -56,11 +59,10 @@ static void attach(struct jetwatt_callbacks *c, uint32_t tgid, const struct jetw
 		if (c->place[i].dev == s.st_dev && c->place[i].ino == s.st_ino &&
 		    c->place[i].offset == offset)
 			return;
-	link = bpf_program__attach_uprobe(c->bpf->progs.host_callback, 0, -1, path, offset);
 	c->place[c->nr].dev = s.st_dev;
 	c->place[c->nr].ino = s.st_ino;
 	c->place[c->nr].offset = offset;
-	c->link[c->nr++] = libbpf_get_error(link) ? NULL : link;
+	jetwatt_uprobe_attach(&c->uprobe[c->nr++], c->bpf->progs.host_callback, c->multi, 0, path, offset);
 }
 
 /*
@@ -102,6 +104,6 @@ void jetwatt_callbacks_free(struct jetwatt_callbacks *c)
 	if (!c)
 		return;
 	while (c->nr)
-		bpf_link__destroy(c->link[--c->nr]);
+		jetwatt_uprobe_detach(&c->uprobe[--c->nr]);
 	free(c);
 }

@@ -10,8 +10,8 @@
 struct jetwatt_callbacks;
 struct sync;
 
-/* Return: NULL: out of memory. */
-struct jetwatt_callbacks *jetwatt_callbacks_new(struct sync *bpf);
+/* @multi: see jetwatt_uprobe_attach(). Return: NULL: out of memory. */
+struct jetwatt_callbacks *jetwatt_callbacks_new(struct sync *bpf, int multi);
 /* Attach to the functions that the BPF program has found since the last search. */
 void jetwatt_callbacks_search(struct jetwatt_callbacks *c);
 /* @c: may be NULL. */

@@ -23,6 +23,7 @@
 #include "lib/probe_callback.h"
 #include "lib/process_tree.h"
 #include "lib/library.h"
+#include "lib/uprobe_link.h"
 #include "sync.skel.h"
 
 #define FILES_MAX	64	/* libraries to attach to */
@@ -53,7 +54,8 @@
  * @probe: the probe
  * @bpf: the loaded BPF program
  * @file: library files to which uprobes were attached, or could not be attached
- * @link: links of libbpf, one per uprobe
+ * @multi: 1: the programs are loaded for links of the kind uprobe_multi (uprobe_link.h)
+ * @link: the uprobes
  * @place: entry points to which a uprobe was attached, or could not be attached
  * @quiet: number of searches in which a process had not waited in libcuda, or DECIDED, and whether
  *	it had called libcuda; indexed by tgid modulo KNOWN_MAX
@@ -73,12 +75,12 @@ struct jetwatt_uprobes {
 	struct jetwatt_probe *probe;
 	struct sync *bpf;
 	struct { dev_t dev; ino_t ino; } file[FILES_MAX];
-	struct bpf_link *link[LINKS_MAX];
+	struct jetwatt_uprobe link[LINKS_MAX];
 	struct { ino_t ino; uint64_t offset; const char *name; } place[LINKS_MAX / 2];
 	struct { uint32_t tgid, called, searches; } quiet[KNOWN_MAX];
 	uint32_t known[KNOWN_MAX], only, next, searches;
 	struct jetwatt_callbacks *callbacks;
-	int nr_files, nr_links, nr_places;
+	int nr_files, nr_links, nr_places, multi;
 	char *cgroup;
 	uint32_t *member;
 	int members;
@@ -117,11 +119,9 @@ static struct bpf_program *program_of_call(struct sync *bpf,
 static int attach_at(struct jetwatt_uprobes *u, struct bpf_program *prog, int on_return,
 		     const char *path, uint64_t offset)
 {
-	struct bpf_link *link = bpf_program__attach_uprobe(prog, on_return, -1, path, offset);
-	int err = libbpf_get_error(link);
+	int err = jetwatt_uprobe_attach(&u->link[u->nr_links], prog, u->multi, on_return, path, offset);
 
-	if (!err)
-		u->link[u->nr_links++] = link;
+	u->nr_links += !err;
 	return err;
 }
 
@@ -180,7 +180,10 @@ static int attach_library(struct jetwatt_uprobes *u, const char *path, const cha
 	err = attach_calls(u, path);
 	if (err) {
 		while (u->nr_links > links)
-			bpf_link__destroy(u->link[--u->nr_links]);
+			jetwatt_uprobe_detach(&u->link[--u->nr_links]);
+		if (err == -EACCES || err == -EPERM)
+			return jetwatt_probe_refuse(u->probe, JETWATT_BACKEND_UPROBE, -EPERM,
+				"uprobes in %.100s: need CAP_SYS_ADMIN, or Linux 6.6", name);
 		return jetwatt_probe_refuse(u->probe, JETWATT_BACKEND_UPROBE, err, "%s: %s", name,
 					    err == -ENOENT ? "has none of the calls" :
 					    err == -ENOEXEC ? "is no shared library of this machine" :
@@ -345,7 +348,7 @@ void jetwatt_uprobes_search(struct jetwatt_uprobes *u)
 }
 
 int jetwatt_uprobes_new(struct jetwatt_uprobes **out, struct jetwatt_probe *p, struct sync *bpf,
-			const struct jetwatt_probe_opts *o)
+			const struct jetwatt_probe_opts *o, int multi)
 {
 	struct jetwatt_uprobes *u = calloc(1, sizeof(*u));
 	char path[8][256];
@@ -353,7 +356,7 @@ int jetwatt_uprobes_new(struct jetwatt_uprobes **out, struct jetwatt_probe *p, s
 
 	*out = NULL;
 	if (u)
-		u->callbacks = jetwatt_callbacks_new(bpf);
+		u->callbacks = jetwatt_callbacks_new(bpf, multi);
 	if (!u || !u->callbacks ||
 	    (o->cgroup_path && !(u->cgroup = strdup(o->cgroup_path)))) {
 		if (u)
@@ -363,6 +366,7 @@ int jetwatt_uprobes_new(struct jetwatt_uprobes **out, struct jetwatt_probe *p, s
 	}
 	u->probe = p;
 	u->bpf = bpf;
+	u->multi = multi;
 	u->only = o->tgid;
 	jetwatt_probe_refuse(p, JETWATT_BACKEND_UPROBE, 0, "no libcuda found so far");
 	for (int i = 0; i < n; i++)
@@ -420,7 +424,7 @@ void jetwatt_uprobes_free(struct jetwatt_uprobes *u)
 		return;
 	jetwatt_callbacks_free(u->callbacks);
 	while (u->nr_links)
-		bpf_link__destroy(u->link[--u->nr_links]);
+		jetwatt_uprobe_detach(&u->link[--u->nr_links]);
 	free(u->member);
 	free(u->cgroup);
 	free(u);

@@ -17,11 +17,12 @@ int jetwatt_uprobes_possible(void);
 
 /*
  * Attach uprobes to the CUDA libraries of the system and of the watched processes. @u: set to the
- * state of the uprobes, which is freed with jetwatt_uprobes_free(). Return: 0, also if no library
- * was found; -ENOMEM, after jetwatt_probe_refuse().
+ * state of the uprobes, which is freed with jetwatt_uprobes_free(). @multi: see
+ * jetwatt_uprobe_attach(). Return: 0, also if no library was found; -ENOMEM, after
+ * jetwatt_probe_refuse().
  */
 int jetwatt_uprobes_new(struct jetwatt_uprobes **u, struct jetwatt_probe *p, struct sync *bpf,
-			const struct jetwatt_probe_opts *o);
+			const struct jetwatt_probe_opts *o, int multi);
 
 /* Search watched processes for CUDA libraries that were loaded since the last search, and attach
  * uprobes to them. If all processes are watched, or those of a cgroup given by its id, none is
