@@ -6,7 +6,7 @@
 # after a process was killed.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
-plan 10
+plan 11
 
 as=as_jetwatt
 knobs=
@@ -48,6 +48,19 @@ as=as_jetwatt
 
 start && doing holding 60 && applied
 result $? "without the right to write knobs, jetwattd holds a job in a mode"
+
+# A kernel without BPF links of the kind uprobe_multi may require CAP_SYS_ADMIN for uprobes.
+unseen=$(status_of unseen)
+echo "# unseen: $unseen"
+case $unseen in
+null)	! grep -q "spin inside libcuda" "$T/log" ;;
+*CAP_SYS_ADMIN*)
+	! grep -q ' bpf_uprobe_multi_link_attach' /proc/kallsyms &&
+		[ "$(grep -A 2 "cannot see jobs that spin inside libcuda" "$T/log" | grep -cE '^  (why: .*CAP_SYS_ADMIN|fix: .*jetwattd)')" = 2 ] &&
+		run jetwatt doctor && shows "daemon *jetwattd does not see jobs that spin" ;;
+*)	false ;;
+esac
+result $? "if uprobes need CAP_SYS_ADMIN, jetwattd and doctor say that jobs may not be seen"
 
 run su nobody -s /bin/sh -c "jetwatt daemon status"
 exits 4

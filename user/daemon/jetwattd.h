@@ -154,6 +154,8 @@ struct jetwattd_telemetry {
  * @key: first 16 characters of the key of the job's workload in the profile database
  * @why: the latest of: message of jetwattd_log(), why jetwattd yields, why a restore failed; shown
  *	by "jetwatt daemon status"
+ * @unseen: why the probe does not see jobs that spin inside libcuda, for lack of a capability;
+ *	empty: it does, or there is another reason
  * @expect_ms: time of a minibatch as measured in the held mode, in ms
  * @expect_w: power as measured in the held mode, in W
  * @count: event counters
@@ -176,7 +178,7 @@ struct jetwattd {
 
 	enum jetwattd_doing doing;
 	pid_t pid;
-	char command[256], key[40], why[256];
+	char command[256], key[40], why[256], unseen[192];
 	double expect_ms, expect_w;
 	struct jetwattd_count count;
 	struct jetwattd_telemetry telemetry;

@@ -75,6 +75,8 @@ static void status_text(const struct jetwattd *now, FILE *f)
 		"          %" PRIu64 " steps down, %" PRIu64 " drifts, %" PRIu64 " changes by others, %" PRIu64
 		" refusals\n", c->jobs, c->known, c->measured, now->cap.cap_events, c->drifts, now->act.others,
 		now->act.refused + now->act.unrestored);
+	if (*now->unseen)
+		fprintf(f, "unseen    jobs that spin inside libcuda: %s\n", now->unseen);
 	fprintf(f, "last      %.69s\n", now->why);
 }
 
@@ -112,6 +114,10 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 		jetwatt_json_null(&j, "job");
 	}
 	json_timeshare(&j, &now.timeshare);
+	if (*now.unseen)
+		jetwatt_json_string(&j, "unseen", now.unseen);
+	else
+		jetwatt_json_null(&j, "unseen");
 	jetwatt_json_string(&j, "last", now.why);
 	jetwatt_json_object(&j, "count");
 	jetwatt_json_uint(&j, "jobs", now.count.jobs);

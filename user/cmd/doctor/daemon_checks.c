@@ -26,7 +26,12 @@ static int check_daemon(struct jetwatt_doctor *d)
 	static char answer[JETWATTD_RESPONSE_MAX + 1];
 	int err = jetwatt_unix_request(JETWATT_CONTROL_SOCKET, SOCK_STREAM, "status\n", answer, sizeof(answer));
 	int wanted = !access(POLICY, F_OK);
+	const char *unseen = strstr(answer, "\nunseen ");
+	size_t skip = strlen("\nunseen ");
 
+	if (!err && unseen)
+		say(d, WARN, 0, "daemon", "Linux 6.6 or later, or man jetwattd, Privileges",
+		    "jetwattd does not see %.200s", unseen + skip + strspn(unseen + skip, " "));
 	answer[strcspn(answer, "\n")] = '\0';
 	if (err == -EACCES || err == -EPERM ||
 	    (!err && !strncmp(answer, JETWATTD_NOT_PERMITTED, strlen(JETWATTD_NOT_PERMITTED))))

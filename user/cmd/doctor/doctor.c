@@ -249,6 +249,11 @@ static int check_backend(struct jetwatt_doctor *d, uint32_t backend, const char 
 		return err;
 	}
 	jetwatt_probe_state(p, &st);
+	if (!(st.attached & backend) && strstr(st.why[0], "CAP_SYS_ADMIN")) {
+		say(d, needed ? WARN : OK, 0, "probe", "sudo jetwatt doctor", "%s: %s", name, st.why[0]);
+		jetwatt_probe_close(p);
+		return -EPERM;
+	}
 	if (st.attached & backend && *st.library)
 		say(d, OK, 0, "probe", NULL, "%s: sees %s, in %s", name, sees, st.library);
 	else
