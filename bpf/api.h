@@ -19,7 +19,7 @@
  * (cuLaunchHostFunc), and sleep on a lock of its own until then. JAX does. The library attaches
  * host_callback() to such functions. After QUIET_CALLBACKS calls of such functions without a wait
  * of the process in a function of libcuda, each call requested until the next such wait counts as a
- * wait.
+ * wait. If host_callback() cannot be attached, system calls show the waits: see @unattached.
  */
 #ifndef JETWATT_BPF_API_H
 #define JETWATT_BPF_API_H
@@ -49,6 +49,18 @@ struct {
 	__type(key, struct callback_key);
 	__type(value, u32);
 } callbacks SEC(".maps");
+
+/*
+ * Processes with functions in @callbacks that have no uprobe; the library writes this map. Waits by
+ * these functions are not seen, so system calls of the process are examined even if it also waits
+ * in functions of libcuda.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, u32);		/* tgid */
+	__type(value, u32);
+} unattached SEC(".maps");
 
 /* Calls of the program's functions that libcuda has yet to make. */
 struct {
@@ -148,11 +160,15 @@ static __always_inline void count_entry(void *ctx, u32 tgid)
 		count_lost();
 }
 
-static __always_inline int waits_in_library(u32 tgid)
+/* Return whether a system call of a thread is, or may be, part of a wait in libcuda. */
+static __always_inline int waits_in_library(u32 tgid, u32 tid)
 {
 	struct launched *l = bpf_map_lookup_elem(&callers, &tgid);
 
-	return l && l->flags & WAITS;
+	if (!l || !(l->flags & WAITS))
+		return 0;
+	return !unattached_seen || !bpf_map_lookup_elem(&unattached, &tgid) ||
+	       bpf_map_lookup_elem(&calls, &tid);
 }
 
 /*

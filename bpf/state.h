@@ -45,6 +45,8 @@ __u64 lost;
 __u64 callers_seen, orphans;
 /* Number of threads ever added to @queries, and of functions ever added to @callbacks. */
 __u64 queries_seen, callbacks_seen;
+/* 1: the library has added an entry to @unattached since the start. */
+__u64 unattached_seen;
 /* 1: an entry has been added to @copies since the start. */
 __u64 copies_seen;
 /* Generation of the map @named: incremented when entries of the map may become invalid. */

@@ -43,6 +43,8 @@ static __always_inline void forget_process(u32 tgid)
 	u32 *has = bpf_map_lookup_elem(&armers, &tgid);
 
 	bpf_map_delete_elem(&callers, &tgid);
+	if (unattached_seen)
+		bpf_map_delete_elem(&unattached, &tgid);
 	if (has && *has & NAMED)
 		emit_forget(tgid, -1);
 	if (has)
@@ -102,7 +104,7 @@ int sys_enter(struct bpf_raw_tracepoint_args *ctx)
 			mark_first_exited(tgid);
 		return 0;
 	}
-	if (only_forks || (callers_seen && waits_in_library(tgid)))
+	if (only_forks || (callers_seen && waits_in_library(tgid, tid)))
 		return 0;
 	if (nr == NR_IOCTL)
 		enter_ioctl(ctx->args[0], tid, w);

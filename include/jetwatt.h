@@ -1053,7 +1053,10 @@ typedef void (*jetwatt_sync_fn)(const struct jetwatt_sync *s, void *arg);
  *
  * Before Linux 6.6, uprobes may need CAP_SYS_ADMIN in addition: since Linux 5.10.240, 5.15.189 and
  * 6.1.146. Without it, waits that spin in libcuda are not seen. The function then opens the other
- * backends, and jetwatt_probe_state::why of JETWATT_BACKEND_UPROBE contains "CAP_SYS_ADMIN".
+ * backends, and jetwatt_probe_state::why of JETWATT_BACKEND_UPROBE contains "CAP_SYS_ADMIN". To see
+ * waits for callbacks (JETWATT_SYNC_CALLBACK) of another user's process, CAP_SYS_PTRACE,
+ * CAP_DAC_READ_SEARCH and CAP_SYS_ADMIN are needed; without them, the system calls of the process
+ * are reported.
  *
  * Return: 0; -EPERM: CAP_BPF and CAP_PERFMON (or root) are needed; -EOPNOTSUPP: this kernel cannot
  * trace with BPF or forbids it, or only marks are requested without @opts->mark_fd, or the module

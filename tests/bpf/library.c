@@ -8,6 +8,7 @@
 
 #include "kselftest_harness.h"
 #include "cuda_job.h"
+#include "held.h"
 
 /* The probe finds libcuda on the library path, as on a board, and attaches to it before the job loads
  * it. Return: NULL, or the reason why the job cannot run on this machine. */
@@ -208,11 +209,11 @@ TEST_F_TIMEOUT(one, copy_to_pinned_memory_does_not_wait, 60)
 	EXPECT_LT(0.7, copy_and_synchronise(_metadata, &self->job));
 }
 
-/* Keep only the capabilities of jetwattd's unit. */
-static int keep_unit_capabilities(void)
+/* Keep only the capabilities of jetwattd's unit, and those in @more. */
+static int keep_unit_capabilities(uint64_t more)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
-	uint64_t mask = 1ull << CAP_BPF | 1ull << CAP_NET_ADMIN | 1ull << CAP_PERFMON;
+	uint64_t mask = 1ull << CAP_BPF | 1ull << CAP_NET_ADMIN | 1ull << CAP_PERFMON | more;
 	struct __user_cap_data_struct data[2];
 
 	for (int i = 0; i < 2; i++) {
@@ -221,6 +222,25 @@ static int keep_unit_capabilities(void)
 		data[i] = (struct __user_cap_data_struct){ part, part, part };
 	}
 	return syscall(SYS_capset, &head, data) ? -errno : 0;
+}
+
+/* Open a probe as jetwattd does: it watches all processes. */
+static int probe_all(struct cuda_job *j)
+{
+	struct jetwatt_probe_opts all = { .tgid = 0 };
+
+	return jetwatt_probe_open(&j->seen.probe, &all, seen_add, &j->seen);
+}
+
+/* Delete the waits of other processes from the list. */
+static void keep_waits_of_job(struct cuda_job *j)
+{
+	int n = 0;
+
+	for (int i = 0; i < j->seen.nr && i < SEEN_MAX; i++)
+		if ((pid_t)j->seen.sync[i].tgid == j->pid)
+			j->seen.sync[n++] = j->seen.sync[i];
+	j->seen.nr = n;
 }
 
 /* Return whether the kernel has BPF links of the kind uprobe_multi, by the name of the function
@@ -249,11 +269,12 @@ TEST_F_TIMEOUT(one, unit_capabilities_suffice, 60)
 	bool multi = has_uprobe_multi();
 
 	CUDA_JOB_START(j, cuda_libs, "--sync", "stream", "--wait", "spin", "--syncs", "2", "--minibatches", "20");
-	ASSERT_EQ(0, keep_unit_capabilities());
-	ASSERT_EQ(0, cuda_job_probe(j, 0)) TH_LOG("%s", jetwatt_probe_error());
+	ASSERT_EQ(0, keep_unit_capabilities(0));
+	ASSERT_EQ(0, probe_all(j)) TH_LOG("%s", jetwatt_probe_error());
 	jetwatt_probe_state(j->seen.probe, &st);
 	ASSERT_EQ(0, cuda_job_go(j));
 	ASSERT_EQ(0, cuda_job_finish(j));
+	keep_waits_of_job(j);
 	ASSERT_EQ(40, j->waits);
 	if (!multi && !(st.attached & JETWATT_BACKEND_UPROBE)) {
 		ASSERT_NE(NULL, strstr(st.why[0], "CAP_SYS_ADMIN")) TH_LOG("%s", st.why[0]);
@@ -269,6 +290,42 @@ TEST_F_TIMEOUT(one, unit_capabilities_suffice, 60)
 		EXPECT_LE(j->start_ns[i], s->enter_ns);
 		EXPECT_LE(s->exit_ns, j->end_ns[i]);
 	}
+}
+
+/*
+ * The job copies asynchronously, which begins a wait in libcuda, and then sleeps until libcuda calls
+ * its function, as JAX does. The probe may not read the maps of the job, so it cannot attach to the
+ * function, and must report the system calls of libcuda's thread instead.
+ */
+TEST_F_TIMEOUT(one, system_calls_show_callbacks_without_uprobe, 120)
+{
+	struct cuda_job *j = &self->job;
+	uint32_t tgid = 0, none = 0;
+	struct jetwatt_probe_state st;
+	int fd, helper = 0;
+
+	cuda_job_start(j, cuda_libs, take_long, (const char *const[]){
+		"--sync", "copy_async", "--syncs", "2", "--minibatches", "100", NULL });
+	ASSERT_EQ(0, keep_unit_capabilities(1ull << CAP_SYS_ADMIN));
+	ASSERT_EQ(0, probe_all(j)) TH_LOG("%s", jetwatt_probe_error());
+	fd = held_map("unattached");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, cuda_job_go(j));
+	for (int i = 0; i < 250 && bpf_map_get_next_key(fd, NULL, &tgid); i++)
+		ASSERT_EQ(0, cuda_job_turn(j, 20));
+	EXPECT_EQ(j->pid, (pid_t)tgid);
+	EXPECT_EQ(0, bpf_map_lookup_elem(fd, &tgid, &none));
+	ASSERT_EQ(0, cuda_job_finish(j));
+	keep_waits_of_job(j);
+	ASSERT_EQ(200, j->waits);
+	jetwatt_probe_state(j->seen.probe, &st);
+	EXPECT_NE(NULL, strstr(st.why[0], "CAP_SYS_PTRACE")) TH_LOG("%s", st.why[0]);
+	for (int i = 0; i < j->seen.nr; i++)
+		helper += j->seen.sync[i].call == JETWATT_SYNC_HELPER;
+	if (access("/dev/jetwatt-sim-gpu", F_OK))
+		SKIP(return, "without the GPU's node, libcuda waits in no system call");
+	EXPECT_LT(100, helper) TH_LOG("%d waits", helper);
+	close(fd);
 }
 
 TEST_HARNESS_MAIN

@@ -100,8 +100,10 @@ void jetwattd_housekeeping(struct jetwattd_run *r)
 		r->slow_housekeeping_ns = now;
 	jetwattd_notify("WATCHDOG=1");
 	copy_telemetry(r, now);
-	if (seldom)
+	if (seldom) {
 		read_module_counters(r);
+		jetwattd_unseen(d, r->session.probe);
+	}
 	jetwattd_minibatch_learn(r->minibatch);
 	jetwattd_reload(r);
 	jetwattd_timeshare(r);

@@ -154,8 +154,9 @@ struct jetwattd_telemetry {
  * @key: first 16 characters of the key of the job's workload in the profile database
  * @why: the latest of: message of jetwattd_log(), why jetwattd yields, why a restore failed; shown
  *	by "jetwatt daemon status"
- * @unseen: why the probe does not see jobs that spin inside libcuda, for lack of a capability;
- *	empty: it does, or there is another reason
+ * @unseen: jobs whose waits the probe may not see because jetwattd lacks a capability, and why;
+ *	empty: none
+ * @unseen_reported: mask: bit 0: jobs that spin, bit 1: jobs that wait for callbacks were reported
  * @expect_ms: time of a minibatch as measured in the held mode, in ms
  * @expect_w: power as measured in the held mode, in W
  * @count: event counters
@@ -178,7 +179,8 @@ struct jetwattd {
 
 	enum jetwattd_doing doing;
 	pid_t pid;
-	char command[256], key[40], why[256], unseen[192];
+	char command[256], key[40], why[256], unseen[256];
+	unsigned int unseen_reported;
 	double expect_ms, expect_w;
 	struct jetwattd_count count;
 	struct jetwattd_telemetry telemetry;
@@ -239,6 +241,10 @@ void jetwattd_control_stop(struct jetwattd_control *c);
 
 /* status.c: write the status of jetwattd to @f. @json: 1: as JSON, 0: as text. Takes the lock. */
 void jetwattd_status(struct jetwattd *d, int json, FILE *f);
+
+/* status.c: if @probe does not see some waits because jetwattd lacks a capability, store this for the
+ * status, and log it the first time. @probe: NULL: none. Takes the lock. */
+void jetwattd_unseen(struct jetwattd *d, const struct jetwatt_probe *probe);
 
 /* metrics.c: write the metrics to @f. @open: 1: OpenMetrics, 0: Prometheus text format. Takes
  * the lock. */

@@ -92,27 +92,6 @@ static int open_recorder(struct jetwattd_run *r)
 						    "cannot start");
 }
 
-/* If uprobes were refused for lack of a capability, store the reason for the status, and report it
- * unless it was reported before. */
-static void check_uprobes(struct jetwattd_run *r)
-{
-	struct jetwatt_probe_state st;
-	int known;
-
-	jetwatt_probe_state(r->session.probe, &st);
-	/* why[0] is that of JETWATT_BACKEND_UPROBE. */
-	if (st.attached & JETWATT_BACKEND_UPROBE || !strstr(st.why[0], "CAP_SYS_ADMIN"))
-		st.why[0][0] = '\0';
-	pthread_mutex_lock(&r->d->lock);
-	known = !strcmp(r->d->unseen, st.why[0]);
-	snprintf(r->d->unseen, sizeof(r->d->unseen), "%s", st.why[0]);
-	pthread_mutex_unlock(&r->d->lock);
-	if (*st.why[0] && !known)
-		jetwatt_error_report(0, st.why[0],
-				     "use Linux 6.6 or later, or give jetwattd CAP_SYS_ADMIN: jetwattd(8), Privileges",
-				     "cannot see jobs that spin inside libcuda");
-}
-
 static int open_probe(struct jetwattd_run *r)
 {
 	struct jetwatt_probe_opts opts = { .tgid = 0 };
@@ -123,7 +102,7 @@ static int open_probe(struct jetwattd_run *r)
 					 err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
 					 "jetwatt doctor says what this kernel lacks",
 					 "cannot trace waits for the GPU");
-	check_uprobes(r);
+	jetwattd_unseen(r->d, r->session.probe);
 	err = jetwatt_session_add(&r->session, jetwatt_probe_fd(r->session.probe));
 	return err ? JETWATT_EXIT_FAILED : 0;
 }

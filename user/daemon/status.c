@@ -3,9 +3,11 @@
 #include "daemon/jetwattd.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "daemon/state.h"
 #include "out/json.h"
+#include "util/error.h"
 
 /* Write a mode, or null if it is not known. */
 static void json_mode(struct jetwatt_json *j, const char *key, const struct jetwatt_mode *m, int known)
@@ -47,6 +49,38 @@ static void json_timeshare(struct jetwatt_json *j, const struct jetwattd_timesha
 	jetwatt_json_end(j);
 }
 
+void jetwattd_unseen(struct jetwattd *d, const struct jetwatt_probe *probe)
+{
+	struct jetwatt_probe_state st;
+	/* why[0] is that of JETWATT_BACKEND_UPROBE. If this backend is active, it is about a function
+	 * that libcuda calls. */
+	int active, known;
+
+	if (!probe)
+		return;
+	jetwatt_probe_state(probe, &st);
+	active = !!(st.attached & JETWATT_BACKEND_UPROBE);
+	if (!strstr(st.why[0], "CAP_SYS_"))
+		st.why[0][0] = '\0';
+	pthread_mutex_lock(&d->lock);
+	snprintf(d->unseen, sizeof(d->unseen), "%s%s", !*st.why[0] ? "" :
+		 active ? "jobs that wait for callbacks, as JAX does: " : "jobs that spin inside libcuda: ",
+		 st.why[0]);
+	known = !*st.why[0] || d->unseen_reported & 1u << active;
+	if (!known)
+		d->unseen_reported |= 1u << active;
+	pthread_mutex_unlock(&d->lock);
+	if (known)
+		return;
+	if (active)
+		jetwatt_error_report(0, st.why[0], "give jetwattd more capabilities: jetwattd(8), Privileges",
+				     "cannot see all jobs that wait for callbacks, as JAX does");
+	else
+		jetwatt_error_report(0, st.why[0],
+				     "use Linux 6.6 or later, or give jetwattd CAP_SYS_ADMIN: jetwattd(8), Privileges",
+				     "cannot see jobs that spin inside libcuda");
+}
+
 static void status_text(const struct jetwattd *now, FILE *f)
 {
 	const struct jetwattd_count *c = &now->count;
@@ -76,7 +110,7 @@ static void status_text(const struct jetwattd *now, FILE *f)
 		" refusals\n", c->jobs, c->known, c->measured, now->cap.cap_events, c->drifts, now->act.others,
 		now->act.refused + now->act.unrestored);
 	if (*now->unseen)
-		fprintf(f, "unseen    jobs that spin inside libcuda: %s\n", now->unseen);
+		fprintf(f, "unseen    %s\n", now->unseen);
 	fprintf(f, "last      %.69s\n", now->why);
 }
 

@@ -7,12 +7,16 @@
 #ifndef JETWATT_LIB_PROBE_CALLBACK_H
 #define JETWATT_LIB_PROBE_CALLBACK_H
 
+#include "lib/probe.h"
+
 struct jetwatt_callbacks;
 struct sync;
 
 /* @multi: see jetwatt_uprobe_attach(). Return: NULL: out of memory. */
-struct jetwatt_callbacks *jetwatt_callbacks_new(struct sync *bpf, int multi);
-/* Attach to the functions that the BPF program has found since the last search. */
+struct jetwatt_callbacks *jetwatt_callbacks_new(struct jetwatt_probe *p, struct sync *bpf,
+						int multi);
+/* Attach to the functions that the BPF program has found since the last search. If that fails, the
+ * BPF program examines the system calls of the process, and the function is tried again later. */
 void jetwatt_callbacks_search(struct jetwatt_callbacks *c);
 /* @c: may be NULL. */
 void jetwatt_callbacks_free(struct jetwatt_callbacks *c);

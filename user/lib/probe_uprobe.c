@@ -356,7 +356,7 @@ int jetwatt_uprobes_new(struct jetwatt_uprobes **out, struct jetwatt_probe *p, s
 
 	*out = NULL;
 	if (u)
-		u->callbacks = jetwatt_callbacks_new(bpf, multi);
+		u->callbacks = jetwatt_callbacks_new(p, bpf, multi);
 	if (!u || !u->callbacks ||
 	    (o->cgroup_path && !(u->cgroup = strdup(o->cgroup_path)))) {
 		if (u)

@@ -5,7 +5,7 @@
  *
  *   cutrain [--minibatches N] [--seconds S] [--syncs K] [--launches N]
  *           [--sync stream|ptsz|event|context|context_v2|copy|copy_ptds|query|stream_query|
- *                   graph|ex|cooperative|runtime|device|allocator|host_func|pageable]
+ *                   graph|ex|cooperative|runtime|device|allocator|host_func|copy_async|pageable]
  *           [--wait block|spin] [--times FILE] [--marks 1] [--idle S]
  *
  *   --syncs K     number of waits for the GPU per minibatch (1)
@@ -203,10 +203,12 @@ static void synchronise(void)
 		err = api.context();
 	else if (!strcmp(opt.sync, "context_v2"))
 		err = api.context_v2(NULL);
-	else if (!strncmp(opt.sync, "copy", 4))
+	else if (!strcmp(opt.sync, "copy") || !strcmp(opt.sync, "copy_ptds"))
 		err = api.copy(memory, 0, sizeof(memory));
 	else if (!strcmp(opt.sync, "pageable"))
 		err = api.copy_async(memory, 0, sizeof(memory), NULL) || api.stream(NULL);
+	else if (!strcmp(opt.sync, "copy_async"))
+		err = api.copy_async(memory, 0, sizeof(memory), NULL) || sleep_for_callback();
 	else if (!strcmp(opt.sync, "host_func"))
 		err = sleep_for_callback();
 	else if (!strcmp(opt.sync, "allocator"))
@@ -230,7 +232,7 @@ static void piece(struct sim_cuda_work *w)
 	int err = 0;
 
 	/* No kernel was launched since the last wait, so this copy does not wait for the GPU. */
-	if (!strncmp(opt.sync, "copy", 4))
+	if (!strcmp(opt.sync, "copy") || !strcmp(opt.sync, "copy_ptds"))
 		err = api.to_device(0, w, sizeof(*w));
 	if (!strcmp(opt.sync, "graph")) {
 		err = api.graph((CUgraphExec)w, NULL);
