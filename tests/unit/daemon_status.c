@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The keys of the status in JSON are those that jetwatt-daemon(1) describes. */
+/* The status: the keys in JSON are those that jetwatt-daemon(1) describes; the text fits into 80 columns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +65,24 @@ TEST(manual_has_the_keys)
 	jetwatt_json_free(doc);
 	free(manual);
 	free(keys);
+	free(status);
+}
+
+TEST(text_fits_into_80_columns)
+{
+	static struct jetwattd d = { .pid = 1, .command = "train", .timeshare.on = 1, .why = "started",
+		.unseen = "jobs that spin inside libcuda: uprobes in libcuda.so.1: need CAP_SYS_ADMIN, or Linux 6.6" };
+	char *status, *save, *line;
+	size_t len;
+	FILE *f;
+
+	f = open_memstream(&status, &len);
+	jetwattd_status(&d, 0, f);
+	fclose(f);
+	EXPECT_NE(NULL, strstr(status, "\nunseen    jobs that spin inside libcuda:\n"
+				       "          uprobes in libcuda.so.1: need CAP_SYS_ADMIN, or Linux 6.6\nlast "));
+	for (line = strtok_r(status, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		EXPECT_GE(80, strlen(line)) TH_LOG("%s", line);
 	free(status);
 }
 

@@ -109,8 +109,11 @@ static void status_text(const struct jetwattd *now, FILE *f)
 		"          %" PRIu64 " steps down, %" PRIu64 " drifts, %" PRIu64 " changes by others, %" PRIu64
 		" refusals\n", c->jobs, c->known, c->measured, now->cap.cap_events, c->drifts, now->act.others,
 		now->act.refused + now->act.unrestored);
-	if (*now->unseen)
-		fprintf(f, "unseen    %s\n", now->unseen);
+	if (*now->unseen) {
+		int jobs = (int)strcspn(now->unseen, ":");
+
+		fprintf(f, "unseen    %.*s:\n          %.69s\n", jobs, now->unseen, now->unseen + jobs + 2);
+	}
 	fprintf(f, "last      %.69s\n", now->why);
 }
 

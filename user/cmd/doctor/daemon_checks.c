@@ -27,11 +27,11 @@ static int check_daemon(struct jetwatt_doctor *d)
 	int err = jetwatt_unix_request(JETWATT_CONTROL_SOCKET, SOCK_STREAM, "status\n", answer, sizeof(answer));
 	int wanted = !access(POLICY, F_OK);
 	const char *unseen = strstr(answer, "\nunseen ");
-	size_t skip = strlen("\nunseen ");
+	char jobs[80], why[80];
 
-	if (!err && unseen)
+	if (!err && unseen && sscanf(unseen, " unseen %79[^\n] %79[^\n]", jobs, why) == 2)
 		say(d, WARN, 0, "daemon", "Linux 6.6 or later, or man jetwattd, Privileges",
-		    "jetwattd does not see %.200s", unseen + skip + strspn(unseen + skip, " "));
+		    "jetwattd does not see %s %s", jobs, why);
 	answer[strcspn(answer, "\n")] = '\0';
 	if (err == -EACCES || err == -EPERM ||
 	    (!err && !strncmp(answer, JETWATTD_NOT_PERMITTED, strlen(JETWATTD_NOT_PERMITTED))))
