@@ -166,4 +166,32 @@ TEST(table_of_the_board_applies)
 	tree_free(&t);
 }
 
+/* On a board that is not in the table the total has the rails that the module names, also two without a label. */
+TEST(total_of_an_unknown_board_has_all_rails)
+{
+	static const char *const chips[] = { "in1", "in2", "in1", NULL };
+	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
+	struct jetwatt_error_text err;
+	struct jetwatt_board *b = NULL;
+	int total[JETWATT_RAILS_MAX], n;
+	const char *scope;
+	struct tree t;
+
+	tree_orin(&t);
+	tree_put(&t, "proc/device-tree/compatible", "example,board");
+	struct jetwatt_board_roots roots = tree_roots(&t);
+
+	ASSERT_EQ(0, jetwatt_board_open(&b, &roots, &err));
+	n = list(chips, rail);
+	ASSERT_EQ(3, n);
+	for (int i = 0; i < n; i++)
+		rail[i].in_total = 1;
+	rail[1].enabled = 0;
+	ASSERT_EQ(2, jetwatt_board_total(b, rail, n, total, &scope));
+	EXPECT_EQ(0, total[0]);
+	EXPECT_EQ(2, total[1]);
+	jetwatt_board_close(b);
+	tree_free(&t);
+}
+
 TEST_HARNESS_MAIN

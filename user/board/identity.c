@@ -201,9 +201,9 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 	int count = 0;
 
 	/* The kernel module chooses the rails of the total by the labels of all rails that it found,
-	 * so it handles boards that are not in the table. */
+	 * so it handles boards that are not in the table. Its total has all rails without a label. */
 	for (int i = 0; i < n && !listed_only; i++)
-		if (rails[i].in_total && is_first(rails, n, i))
+		if (rails[i].in_total && rails[i].enabled && rails[i].shunt_uohm)
 			rail[count++] = i;
 	if (count) {
 		*scope = b->kind->scope;
