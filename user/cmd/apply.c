@@ -100,6 +100,7 @@ static void apply_print_json(const char *before, const char *after, int applied)
 
 static int apply_mode(struct jetwatt_board *board, const struct apply_input *in)
 {
+	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_mode_guard guard;
 	struct jetwatt_mode to;
 	char was[96] = "", is[96] = "";
@@ -110,6 +111,10 @@ static int apply_mode(struct jetwatt_board *board, const struct apply_input *in)
 					 "a mode is cCORES-CPU_KHZ-gGPU_HZ-eEMC_HZ, or MAXN",
 					 "jetwatt list modes prints all modes of this board",
 					 "not a mode: %s", in->mode);
+	/* A dry run refuses the modes that a switch refuses. */
+	err = jetwatt_board_check_mode(board, &to, &e);
+	if (err)
+		return jetwatt_error_board(err, &e);
 	/* Add the optional knobs that the mode sets to the grid, so that their present values are
 	 * read and can be printed. */
 	jetwatt_each_knob(k)

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Check the verbs that read modes, on files that look like a small board.
+cd "$(dirname "$0")/../.." || exit 1
+d=$(mktemp -d)
+trap 'rm -rf "$d"' EXIT
+. tests/host/check.inc
+J=build/jetwatt
+export JETWATT_ROOT=$d/root
+
+put()	# PATH TEXT
+{
+	mkdir -p "$(dirname "$d/root/$1")"
+	printf '%b' "$2" > "$d/root/$1"
+}
+
+put proc/sys/kernel/random/boot_id '6f0d\n'
+put proc/device-tree/compatible 'nvidia,p3768-0000+p3767-0005\0nvidia,tegra234'
+for c in 0 1 2 3 4 5; do put sys/devices/system/cpu/cpu$c/online '1\n'; done
+p=sys/devices/system/cpu/cpufreq/policy0
+put $p/related_cpus '0 1 2 3 4 5\n'
+put $p/scaling_min_freq '729600\n'
+put $p/scaling_max_freq '1510400\n'
+put $p/scaling_available_frequencies '729600 1510400\n'
+p=sys/class/devfreq/17000000.gpu
+put $p/available_frequencies '306000000 1020000000\n'
+put $p/min_freq '306000000\n'
+put $p/max_freq '1020000000\n'
+put sys/kernel/nvpmodel_clk_cap/emc '2133000000\n'
+put sys/kernel/debug/bpmp/debug/emc/possible_rates '665600 2133000\n'
+
+for mode in c6-1510400-g1020000000-e2133000000 maxn; do
+	run $J apply --dry-run $mode
+	check "apply --dry-run accepts $mode" '[ $status = 0 ] && grep -q "no knob was written" "$d/out"'
+done
+for mode in c7-1510400-g1020000000-e2133000000 c6-1500000-g1020000000-e2133000000 \
+	    c6-1510400-g1020000001-e2133000000 c6-1510400-g1020000000-e2133000000-d614400000; do
+	run $J apply --dry-run $mode
+	check "apply --dry-run refuses $mode, as apply does" '[ $status = 2 ] && [ ! -s "$d/out" ] && grep -q "has no level" "$d/err"'
+done
+
+echo "1..$n"
+exit $failed
