@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Check the verbs that read modes, on files that look like a small board.
+# Check the verbs that read modes and presets, on files that look like a small board.
 cd "$(dirname "$0")/../.." || exit 1
 d=$(mktemp -d)
 trap 'rm -rf "$d"' EXIT
@@ -30,6 +30,27 @@ put $p/max_freq '1020000000\n'
 put sys/kernel/nvpmodel_clk_cap/emc '2133000000\n'
 put sys/kernel/debug/bpmp/debug/emc/possible_rates '665600 2133000\n'
 
+preset()	# ID NAME CPU_KHZ GPU_HZ EMC_HZ
+{
+	echo "< POWER_MODEL ID=$1 NAME=$2 >"
+	for c in {0..11}; do echo "CPU_ONLINE CORE_$c 1"; done
+	printf 'CPU MAX_FREQ %s\nGPU MAX_FREQ %s\nEMC MAX_FREQ %s\n' "$3" "$4" "$5"
+}
+
+{
+	echo '< PARAM TYPE=FILE NAME=CPU_ONLINE >'
+	for c in {0..11}; do echo "CORE_$c /sys/devices/system/cpu/cpu$c/online"; done
+	echo '< PARAM TYPE=CLOCK NAME=CPU >'
+	echo 'MAX_FREQ /sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq'
+	echo '< PARAM TYPE=CLOCK NAME=GPU >'
+	echo 'MAX_FREQ /sys/devices/platform/17000000.gpu/devfreq_dev/max_freq'
+	echo '< PARAM TYPE=CLOCK NAME=EMC >'
+	echo 'MAX_FREQ /sys/kernel/nvpmodel_clk_cap/emc'
+	preset 0 MAXN -1 -1 0
+	preset 1 30W 1113600 624750000 1600000000
+	echo '< PM_CONFIG DEFAULT=1 >'
+} > "$d/presets"
+
 for mode in c6-1510400-g1020000000-e2133000000 maxn; do
 	run $J apply --dry-run $mode
 	check "apply --dry-run accepts $mode" '[ $status = 0 ] && grep -q "no knob was written" "$d/out"'
@@ -39,6 +60,11 @@ for mode in c7-1510400-g1020000000-e2133000000 c6-1500000-g1020000000-e213300000
 	run $J apply --dry-run $mode
 	check "apply --dry-run refuses $mode, as apply does" '[ $status = 2 ] && [ ! -s "$d/out" ] && grep -q "has no level" "$d/err"'
 done
+
+run $J list presets --presets "$d/presets"
+check "a number of cores that is rounded has no unit" '[ $status = 0 ] && grep -q "^ *cores 12 becomes 6$" "$d/out"'
+check "clocks that are rounded are in MHz" 'grep -q "EMC 1600 becomes 666 MHz$" "$d/out"'
+check "list presets fits into 80 columns" '! grep ".\{81\}" "$d/out"'
 
 echo "1..$n"
 exit $failed

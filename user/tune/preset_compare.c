@@ -114,9 +114,7 @@ void jetwatt_preset_compare_print(const struct jetwatt_preset_compare *b, const 
 		       p->id == b->presets->chosen ? '*' : ' ', p->id, p->name, is.time_ms,
 		       is.power_w, measured ? "measured" : "predicted",
 		       preset_verdict(b->reboot[i], &is, l->budget_w, time_ms, text, sizeof(text)));
-		if (b->rounded[i])
-			printf("      %s MHz\n",
-			       jetwatt_presets_rounded(p, m, b->rounded[i], text, sizeof(text)));
+		jetwatt_presets_print_rounded(p, m, b->rounded[i]);
 	}
 }
 

@@ -12,6 +12,9 @@
 #include "out/terminal.h"
 #include "util/error.h"
 
+#define COLUMNS	80
+#define INDENT	5
+
 /* Append one replaced level. */
 static void preset_append_rounded(char *buf, size_t len, const char *name, double from, double to)
 {
@@ -21,9 +24,12 @@ static void preset_append_rounded(char *buf, size_t len, const char *name, doubl
 		snprintf(buf + n, len - n, "%s%s %.0f becomes %.0f", n ? ", " : "", name, from, to);
 }
 
-const char *jetwatt_presets_rounded(const struct jetwatt_preset *p, const struct jetwatt_mode *mode,
-				    unsigned int rounded, char *buf, size_t len)
+/* The number of cores, which has no unit, comes first. */
+static void preset_rounded_text(const struct jetwatt_preset *p, const struct jetwatt_mode *mode,
+				unsigned int rounded, char *buf, size_t len)
 {
+	size_t n;
+
 	buf[0] = '\0';
 	jetwatt_each_knob(k) {
 		const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
@@ -33,7 +39,28 @@ const char *jetwatt_presets_rounded(const struct jetwatt_preset *p, const struct
 			preset_append_rounded(buf, len, row->label, p->cap[k] * scale,
 					      jetwatt_mode_get(mode, k) * scale);
 	}
-	return buf;
+	n = strlen(buf);
+	if (rounded & ~(1u << JETWATT_KNOB_CORES))
+		snprintf(buf + n, len - n, " MHz");
+}
+
+void jetwatt_presets_print_rounded(const struct jetwatt_preset *p, const struct jetwatt_mode *mode,
+				   unsigned int rounded)
+{
+	char text[192];
+	const char *rest = text;
+
+	preset_rounded_text(p, mode, rounded, text, sizeof(text));
+	/* Break lines that are too long behind a comma. */
+	while (*rest) {
+		size_t n = strlen(rest);
+
+		if (n > COLUMNS - INDENT)
+			for (n = COLUMNS - INDENT; n > 1 && rest[n - 1] != ','; n--)
+				;
+		printf("%*s%.*s\n", INDENT, "", (int)n, rest);
+		rest += n + (rest[n] == ' ');
+	}
 }
 
 /* Write the cap of a knob in a preset; a negative value means that the preset does not set the
@@ -73,14 +100,12 @@ static void preset_line(const struct jetwatt_board *board, const struct jetwatt_
 			size_t i, const struct jetwatt_mode *m, unsigned int rounded)
 {
 	const struct jetwatt_preset *p = &all->preset[i];
-	char text[128];
 
 	printf("%c%2d  %-12.24s %5u %4u %4u %8u  %s\n", p->id == all->chosen ? '*' : ' ', p->id,
 	       p->name, m->cores, jetwatt_terminal_mhz(m->cpu_khz * 1000ull),
 	       jetwatt_terminal_mhz(m->gpu_hz), jetwatt_terminal_mhz(m->emc_hz),
 	       jetwatt_preset_reboot(board, p) ? "needs a reboot (GPU parts)" : "");
-	if (rounded)
-		printf("     %s MHz\n", jetwatt_presets_rounded(p, m, rounded, text, sizeof(text)));
+	jetwatt_presets_print_rounded(p, m, rounded);
 }
 
 int jetwatt_presets_list(const struct jetwatt_board *board, const char *path, int json)

@@ -12,10 +12,10 @@
 int jetwatt_presets_list(const struct jetwatt_board *board, const char *path, int json);
 
 /*
- * Format the levels that the board lacks and their replacements, clocks in MHz, such as "GPU 408
- * becomes 421"; "" if there are none. @rounded: from jetwatt_preset_mode(). Return: @buf.
+ * Print the levels that the board lacks and their replacements, such as "GPU 408 becomes 421 MHz";
+ * nothing if there are none. @rounded: from jetwatt_preset_mode().
  */
-const char *jetwatt_presets_rounded(const struct jetwatt_preset *p, const struct jetwatt_mode *mode,
-				    unsigned int rounded, char *buf, size_t len);
+void jetwatt_presets_print_rounded(const struct jetwatt_preset *p, const struct jetwatt_mode *mode,
+				   unsigned int rounded);
 
 #endif
