@@ -7,6 +7,7 @@
 #include "timeshare/timeshare.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,10 +62,10 @@ static error_t schedule_parse(int key, char *arg, struct argp_state *state)
 }
 
 /* Minibatches completed while a plan was in force, in percent of the number that the plans aimed
- * at. */
+ * at; NAN: no window of a plan has ended. */
 static double completed_pct(const struct jetwatt_timeshare *s)
 {
-	return 100.0 * s->achieved / s->planned_minibatches;
+	return s->planned_minibatches > 0 ? 100.0 * s->achieved / s->planned_minibatches : NAN;
 }
 
 static double elapsed_s(const struct jetwatt_timeshare *s)
@@ -139,12 +140,16 @@ static void schedule_print(const struct jetwatt_timeshare *s, FILE *f)
 		jetwatt_timeshare_mode_show(&s->mode, f);
 	if (s->planned)
 		fprintf(f,
-			" last plan: %u minibatches per %.3g requests, in windows of %.4g ms%s\n %.4g minibatches planned, %llu completed: %.1f %%\n",
+			" last plan: %u minibatches per %.3g requests, in windows of %.4g ms%s\n",
 			s->plan.tau, s->plan.requests, s->plan.window_ms,
-			s->feasible ? "" : ", which does not meet the latency limit", s->planned_minibatches,
-			(unsigned long long)s->achieved, completed_pct(s));
+			s->feasible ? "" : ", which does not meet the latency limit");
 	else
 		fprintf(f, " no plan was made: too few minibatches, or no requests\n");
+	if (s->planned && isnan(completed_pct(s)))
+		fprintf(f, " the run ended in the first window of this plan\n");
+	else if (s->planned)
+		fprintf(f, " %.4g minibatches planned, %llu completed: %.1f %%\n", s->planned_minibatches,
+			(unsigned long long)s->achieved, completed_pct(s));
 }
 
 static int schedule_start(struct jetwatt_timeshare *s, struct jetwatt_board *board)
