@@ -66,5 +66,14 @@ check "a number of cores that is rounded has no unit" '[ $status = 0 ] && grep -
 check "clocks that are rounded are in MHz" 'grep -q "EMC 1600 becomes 666 MHz$" "$d/out"'
 check "list presets fits into 80 columns" '! grep ".\{81\}" "$d/out"'
 
+for option in --json --predictions --output; do
+	run $J optimize --power 30W $option "$d/none/file" -- touch "$d/started"
+	check "optimize $option: the file is checked before the search" '[ $status = 1 ] && [ ! -e "$d/started" ] && grep -q "cannot write $d/none/file" "$d/err"'
+done
+run $J profile --json "$d/none/file" -- touch "$d/started"
+check "profile --json: the file is checked before the search" '[ $status = 1 ] && grep -q "cannot write $d/none/file" "$d/err"'
+run $J optimize --power 30W --json "$d/file" -- touch "$d/started"
+check "a file that can be written is not created by the check" '! grep -q "cannot write" "$d/err" && [ ! -e "$d/file" ]'
+
 echo "1..$n"
 exit $failed

@@ -224,7 +224,7 @@ int jetwatt_inference_live(struct jetwatt_inference *f, struct jetwatt_tuner *l,
 			   struct jetwatt_board *board, int stay, struct jetwatt_result *a)
 {
 	struct live v = { .f = f, .l = l, .job = job, .store_args = args, .board = board };
-	int err = jetwatt_profile_store_open(&v.store, args), back = 0, held = 0;
+	int err = jetwatt_profile_store_open(&v.store, args), back = 0, held = 0, found;
 
 	jetwatt_session_init(&v.w);
 	l->session = &v.w;
@@ -256,9 +256,13 @@ int jetwatt_inference_live(struct jetwatt_inference *f, struct jetwatt_tuner *l,
 	}
 	if (!v.runs)
 		l->session = NULL;
+	found = !err;
 	err = f->done(f->arg, a, err);
-	if (!err && stay && job->argv)
-		err = jetwatt_wait_job(&v.w, 0, jetwatt_wait_job_discard, &v.w) ?: jetwatt_wait_job_exit(&v.w);
+	/* The server continues also if a file could not be written. */
+	if (found && stay && job->argv) {
+		back = jetwatt_wait_job(&v.w, 0, jetwatt_wait_job_discard, &v.w) ?: jetwatt_wait_job_exit(&v.w);
+		err = err ? err : back;
+	}
 	live_stop(&v);
 	l->session = NULL;
 	live_free_words(&v);

@@ -3,6 +3,7 @@
 #include "util/args.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,4 +338,19 @@ void jetwatt_args_one_job(const struct jetwatt_args_job *job, int required)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "give -p PID for a running job, or -- COMMAND to start one",
 				       "no job given"));
+}
+
+int jetwatt_args_writable(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	char dir[PATH_MAX] = ".";
+
+	if (!path || !strcmp(path, "-") || !access(path, W_OK))
+		return 0;
+	if (errno == ENOENT && slash)
+		snprintf(dir, sizeof(dir), "%.*s", (int)(slash == path ? 1 : slash - path), path);
+	if (errno == ENOENT && !access(dir, W_OK | X_OK))
+		return 0;
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), jetwatt_error_advice(errno),
+				    "cannot write %s", path);
 }

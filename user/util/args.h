@@ -89,6 +89,10 @@ double jetwatt_args_quantity(const char *option, const char *text, const char *u
 long jetwatt_args_count(const char *option, const char *text, long lo, long hi);
 pid_t jetwatt_args_pid(const char *text);
 
+/* Check before a long measurement that the file @path can be written; NULL and "-" pass. Return: 0;
+ * exit code after printing the error. */
+int jetwatt_args_writable(const char *path);
+
 /* Parse the value of --probe: auto, uprobe, tracepoint, module or marker. Return: backend, of enum
  * jetwatt_backend; 0 for auto. */
 uint32_t jetwatt_args_backend(const char *text);

@@ -148,7 +148,7 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 	struct jetwatt_profile_store store = { .db = NULL };
 	struct jetwatt_mode_guard guard;
 	struct jetwatt_session w;
-	int err, back = 0, per = in->tokens.units.nr > 0;
+	int err, back = 0, found, per = in->tokens.units.nr > 0;
 
 	err = jetwatt_session_open(&w, board, 0);
 	if (!err && !per)
@@ -173,6 +173,7 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 	else
 		jetwatt_mode_guard_keep(&guard);
 	err = err ? err : back;
+	found = !err;
 	if (!err && !l->silent) {
 		optimize_print_result(l, a, c, !in->dry_run);
 		if (!per)
@@ -181,10 +182,12 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 	if (!err)
 		err = optimize_explain(in, a);
 	err = optimize_done(in, a, err);
-	/* The command continues, with --dry-run in the previous mode; its exit status becomes that
-	 * of jetwatt. */
-	if (!err && in->job.argv)
-		err = jetwatt_wait_job(&w, 0, jetwatt_wait_job_discard, &w) ?: jetwatt_wait_job_exit(&w);
+	/* The command continues, with --dry-run in the previous mode, also if a file could not be
+	 * written; its exit status becomes that of jetwatt if there was no error. */
+	if (found && in->job.argv) {
+		back = jetwatt_wait_job(&w, 0, jetwatt_wait_job_discard, &w) ?: jetwatt_wait_job_exit(&w);
+		err = err ? err : back;
+	}
 	jetwatt_child_stop(&w.child);
 out:
 	jetwatt_profile_store_close(&store);
@@ -214,6 +217,17 @@ static int resume_from_file(struct jetwatt_tuner *l, const struct jetwatt_optimi
 	return 0;
 }
 
+/* A search on a job takes minutes, so check first whether its result can be written. */
+static int optimize_check_files(const struct jetwatt_optimize *in)
+{
+	const char *path[] = { in->out, in->json, in->predictions, in->plot };
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(path) / sizeof(path[0]) && !err; i++)
+		err = jetwatt_args_writable(path[i]);
+	return err;
+}
+
 int jetwatt_cmd_optimize(int argc, char **argv)
 {
 	struct jetwatt_optimize in;
@@ -236,7 +250,9 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	l.out = in.out;
 	l.silent = in.args.quiet || (in.json && !strcmp(in.json, "-"));
 	/* Without a job and without --apply, a list of modes replaces the board. */
-	err = job || in.apply || !in.modes ? jetwatt_open_knobs(&board) : 0;
+	err = job ? optimize_check_files(&in) : 0;
+	if (!err && (job || in.apply || !in.modes))
+		err = jetwatt_open_knobs(&board);
 	if (err)
 		return err;
 	a.board = board ? jetwatt_board_name(board) : "";

@@ -321,7 +321,10 @@ int jetwatt_cmd_profile(int argc, char **argv)
 				"The knobs are restored at the end, also after an error or a signal. A "
 				"command is ended by SIGTERM when the profile is complete.",
 				options, profile_parse, group, argc, argv, &in);
-	err = jetwatt_open_knobs(&board);
+	/* A profile takes minutes, so check first whether it can be written. */
+	err = jetwatt_args_writable(in.out) ?: jetwatt_args_writable(in.json);
+	if (!err)
+		err = jetwatt_open_knobs(&board);
 	if (err)
 		return err;
 	err = jetwatt_knob_use(board, in.knobs);
