@@ -90,7 +90,7 @@ static void print_rail(const struct rail_readings *g, int r, const struct jetwat
 		snprintf(power, sizeof(power), "%6.2f      -       -", g->bus_uv[r] * 1e-6 / g->buses[r]);
 	printf("%-17s %-6s %4.1f %s %5.0f %5.0f  %s%s\n", rail->label, at,
 	       rail->shunt_uohm * 1e-3, power, rail->read_mhz * 1e-3, rail->fresh_mhz * 1e-3,
-	       !rail->enabled ? "disabled" : !rail->shunt_uohm ? "shunt not known: jetwatt doctor" :
+	       !rail->enabled ? "disabled" : !rail->shunt_uohm ? "no shunt known" :
 	       in_total ? "in total" : parent ? "in " : "not counted",
 	       rail->enabled && rail->shunt_uohm && !in_total && parent ? parent : "");
 }
@@ -138,6 +138,7 @@ int jetwatt_rails_list(struct jetwatt *jw, const struct jetwatt_board *board, in
 	int total[JETWATT_RAILS_MAX], sum, chips, err;
 	const char *scope = "";
 	struct jetwatt_json j;
+	int unknown = 0;
 	double w = 0, v, a;
 
 	g.nr = jetwatt_rails(jw, rail, JETWATT_RAILS_MAX);
@@ -155,6 +156,7 @@ int jetwatt_rails_list(struct jetwatt *jw, const struct jetwatt_board *board, in
 		const char *parent = jetwatt_board_parent(board, rail[r].label);
 		int counted = 0;
 
+		unknown += rail[r].enabled && !rail[r].shunt_uohm;
 		for (int i = 0; i < sum; i++)
 			counted |= total[i] == r;
 		if (counted && rail_reading(&g, r, &v, &a))
@@ -169,6 +171,8 @@ int jetwatt_rails_list(struct jetwatt *jw, const struct jetwatt_board *board, in
 		jetwatt_json_end(&j);
 	else if (!err)
 		printf("%-17s %-25s %7.2f\n", scope, sum > 0 ? "(sum)" : "(no rail)", w);
+	if (unknown)
+		jetwatt_notice("without its shunt, a rail has no power: jetwatt doctor");
 	if (err == -EPERM)
 		jetwatt_notice("live readings need root");
 	return 0;
