@@ -145,3 +145,15 @@ const char *jetwatt_terminal_color_end(const struct jetwatt_args *a)
 {
 	return a->color ? "\033[0m" : "";
 }
+
+const char *jetwatt_terminal_plain(const char *text, char *buf, size_t len)
+{
+	size_t n = 0;
+
+	for (; *text && n + 1 < len; text++)
+		buf[n++] = (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text;
+	buf[n] = '\0';
+	if (*text && n > 3)
+		memcpy(buf + n - 3, "...", 3);
+	return buf;
+}

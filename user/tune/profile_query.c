@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "out/json.h"
+#include "out/terminal.h"
 #include "tune/profile_store.h"
 #include "util/error.h"
 
@@ -36,25 +37,13 @@ static void profiles_format_time(int64_t ms, char *buf, size_t len)
 		snprintf(buf, len, "-");
 }
 
-/* Copy text without control characters: the name of a job must not control the terminal. */
-static void profiles_plain_text(const char *text, char *buf, size_t len)
-{
-	size_t n = 0;
-
-	for (; *text && n + 1 < len; text++)
-		buf[n++] = (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text;
-	buf[n] = '\0';
-	if (*text && n > 3)
-		memcpy(buf + n - 3, "...", 3);
-}
-
 static void profiles_line(const struct jetwatt_db_profile *p, int verbose)
 {
 	const struct jetwatt_workload *w = &p->workload;
 	char last[32], command[JETWATT_WORKLOAD_TEXT], batch[16] = "-";
 
 	profiles_format_time(p->last_ms, last, sizeof(last));
-	profiles_plain_text(w->command, command, verbose ? sizeof(command) : COMMAND_WIDTH + 1);
+	jetwatt_terminal_plain(w->command, command, verbose ? sizeof(command) : COMMAND_WIDTH + 1);
 	if (w->batch)
 		snprintf(batch, sizeof(batch), "%u", w->batch);
 	printf("%-*.*s %5llu %5llu  %-16s %5s  %s\n", JETWATT_PROFILES_NAME, JETWATT_PROFILES_NAME,
@@ -62,7 +51,7 @@ static void profiles_line(const struct jetwatt_db_profile *p, int verbose)
 	       command);
 	if (!verbose)
 		return;
-	profiles_plain_text(w->cgroup, command, sizeof(command));
+	jetwatt_terminal_plain(w->cgroup, command, sizeof(command));
 	printf("         %s, %s\n", *w->board ? w->board : "board not known",
 	       *w->release ? w->release : "release not known");
 	if (*w->params)

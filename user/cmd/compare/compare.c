@@ -230,10 +230,11 @@ static void compare_print(const struct compare_input *in,
 	const struct compare_line *most;
 	double share;
 	int changed;
-	char conf[16], mean[2][16], change[16], lo[16], hi[16];
+	char conf[16], mean[2][16], change[16], lo[16], hi[16], command[sizeof(rows->command)];
 
 	for (int k = 0; k < 2; k++)
-		printf(" %c  %s: %s%s%zu minibatches\n", 'a' + k, in->trace[k], rows[k].command,
+		printf(" %c  %s: %s%s%zu minibatches\n", 'a' + k, in->trace[k],
+		       jetwatt_terminal_plain(rows[k].command, command, sizeof(command)),
 		       *rows[k].command ? ", " : "", rows[k].nr);
 	if (strcmp(rows[0].board, rows[1].board))
 		jetwatt_notice("the traces are from different boards: %s and %s", rows[0].board,

@@ -10,6 +10,7 @@
 #include "cmd/report/page.h"
 #include "cmd/run_figures.h"
 #include "cmd/verbs.h"
+#include "out/terminal.h"
 #include "util/error.h"
 
 enum { JSON = JETWATT_ARGS_LONG, HTML };
@@ -58,10 +59,16 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 
 static void report_print_heading(const struct jetwatt_replay *r)
 {
-	printf(" %s, kernel %s, jetwatt %s\n", *r->board ? r->board : "unknown board", r->kernel,
-	       r->version);
+	char board[sizeof(r->board)], kernel[sizeof(r->kernel)], version[sizeof(r->version)];
+	char command[sizeof(r->command)];
+
+	/* The trace may come from another machine. */
+	printf(" %s, kernel %s, jetwatt %s\n",
+	       *r->board ? jetwatt_terminal_plain(r->board, board, sizeof(board)) : "unknown board",
+	       jetwatt_terminal_plain(r->kernel, kernel, sizeof(kernel)),
+	       jetwatt_terminal_plain(r->version, version, sizeof(version)));
 	if (*r->command)
-		printf(" %s\n", r->command);
+		printf(" %s\n", jetwatt_terminal_plain(r->command, command, sizeof(command)));
 }
 
 static int report_write_page(const struct report_input *in, const struct jetwatt_page_data *d,
