@@ -7,6 +7,8 @@
  */
 #include "minibatch/minibatch.h"
 
+#include <time.h>
+
 #include "jobs.h"
 #include "score.h"
 #include "kselftest_harness.h"
@@ -127,6 +129,26 @@ TEST(marks_of_evaluations_mark_no_minibatch)
 	EXPECT_FALSE(b[0].flags & JETWATT_BATCH_FIRST);
 	EXPECT_TRUE(b[1].flags & JETWATT_BATCH_FIRST);
 	EXPECT_EQ(0, jetwatt_batch_marked(s, 1, name, b));
+}
+
+/* A run of a day may have a million pairs of marks. */
+TEST(time_for_pairs_of_marks_is_proportional_to_their_number)
+{
+	enum { PAIRS = 30000 };
+	static const char name[JETWATT_MARKS_MAX][JETWATT_MARK_LEN] = { "train" };
+	static struct jetwatt_sync s[2 * PAIRS];
+	static struct jetwatt_batch_bound b[2 * PAIRS];
+	clock_t begun = clock();
+
+	for (uint64_t i = 0; i < PAIRS; i++) {
+		s[2 * i] = (struct jetwatt_sync){ .enter_ns = 100 * i + 1, .exit_ns = 100 * i + 1, .tgid = 7,
+						  .call = JETWATT_SYNC_MARK_BEGIN };
+		s[2 * i + 1] = (struct jetwatt_sync){ .enter_ns = 100 * i + 1, .exit_ns = 100 * i + 90, .tgid = 7,
+						      .call = JETWATT_SYNC_MARK };
+	}
+	EXPECT_EQ(PAIRS, jetwatt_batch_marked(s, 2 * PAIRS, name, b));
+	EXPECT_EQ(100 * (PAIRS - 1) + 1, b[PAIRS - 1].start_ns);
+	EXPECT_GT(CLOCKS_PER_SEC, clock() - begun);
 }
 
 TEST(waits_of_two_threads_in_one_minibatch)

@@ -55,9 +55,13 @@ int jetwatt_batch_marked(const struct jetwatt_sync *mark, size_t n,
 		return 0;
 	for (size_t i = 0; i < n; i++) {
 		int of = mark[i].ret;
-		uint64_t start = jetwatt_batch_mark_start(mark, i);
+		uint64_t start;
 
-		if (mark[i].call != JETWATT_SYNC_MARK || !start || (of != most && !is_eval(name[of])))
+		if (mark[i].call != JETWATT_SYNC_MARK || (of != most && !is_eval(name[of])))
+			continue;
+		/* The search for the start of a begin mark would end at the first mark of the run. */
+		start = jetwatt_batch_mark_start(mark, i);
+		if (!start)
 			continue;
 		out[nr] = (struct jetwatt_batch_bound){
 			.start_ns = start,
