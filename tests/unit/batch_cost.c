@@ -158,6 +158,29 @@ TEST(incremental_energy_equals_batch_energy)
 	plant_free(&p);
 }
 
+/* The rate falls from 1 kHz to 20 Hz: the intervals are gaps at first, then the usual ones. */
+TEST(intervals_after_a_lower_rate_was_set_are_no_gaps)
+{
+	const struct jetwatt_batch_sensor s = { .idle_uw = -1, .counts = 1 };
+	struct jetwatt_batch_sum *sum = jetwatt_batch_sum_new(&s, 1);
+	struct jetwatt_energy_mark from, to;
+	struct jetwatt_batch_energy_result c;
+
+	ASSERT_NE(sum, NULL);
+	for (uint64_t t = 0; t < 12000; t += t < 1000 ? 1 : 50) {
+		struct jetwatt_power p = reading(t * MS, 3000000, 0, 1);
+
+		jetwatt_batch_sum_add(sum, &p);
+		if (t == 9000)
+			ASSERT_EQ(0, jetwatt_batch_sum_at(sum, t * MS, &from));
+		if (t == 11000)
+			ASSERT_EQ(0, jetwatt_batch_sum_at(sum, t * MS, &to));
+	}
+	jetwatt_batch_cost_between(&from, &to, &s, NULL, &c);
+	EXPECT_LT(fabs(c.covered - 1), 0.001);
+	jetwatt_batch_sum_free(sum);
+}
+
 /* The board draws 2 W idle and 10 W while a job computes. In each 200 ms, the first job computes
  * for 100 ms and the second for 50 ms; for 25 ms of these, both compute at the same time. */
 TEST(two_jobs_share_energy_by_busy_time)

@@ -75,7 +75,7 @@ static void add_reading(struct rail_sum *t, const struct jetwatt_batch_sensor *s
 			double uw, int gap)
 {
 	struct point *to = &t->point[t->count % READINGS], *from;
-	double dt, step, turn, fresh_ns, again, spread;
+	double dt, step, turn, fresh_ns, again, spread, longest_ns;
 
 	t->gap |= gap;
 	if (!t->count) {
@@ -96,17 +96,20 @@ static void add_reading(struct rail_sum *t, const struct jetwatt_batch_sensor *s
 	spread = 1 + 2 * s->lag_ns / fmax(fresh_ns, 1);
 	step = uw - from->uw;
 	turn = t->count > 1 ? fmax(0, -step * t->step) : 0;
+	longest_ns = t->count > 2 ? fmax(GAP_TIMES * t->usual_ns, GAP_MIN_NS) : INFINITY;
 	*to = (struct point){
 		.time_ns = time_ns, .uw = uw, .samples = from->samples + 1,
 		.uj = from->uj + 0.5e-9 * dt * (uw + from->uw),
 		.var = from->var + 1e-18 * (step * step * (dt * dt + spread * fresh_ns * fresh_ns) / 12 +
 					    ALTERNATION * turn * again * dt * dt),
 		.noise = from->noise + turn,
-		.gap = t->gap || (t->count > 2 && dt > fmax(GAP_TIMES * t->usual_ns, GAP_MIN_NS)),
+		.gap = t->gap || dt > longest_ns,
 	};
 	to->covered_ns = from->covered_ns + (to->gap ? 0 : time_ns - from->time_ns);
-	if (!to->gap)
-		t->usual_ns += (dt - t->usual_ns) / (t->count < 16 ? (double)t->count : 16);
+	/* A long interval counts only in part, so that one late reading does not hide a gap; but it counts,
+	 * because after a lower sampling rate was set all intervals are long. */
+	if (!t->gap)
+		t->usual_ns += (fmin(dt, longest_ns) - t->usual_ns) / (t->count < 16 ? (double)t->count : 16);
 	t->step = step;
 	t->gap = 0;
 	t->count++;
@@ -165,9 +168,9 @@ int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
 	mark->nr = (uint32_t)sum->nr;
 	for (int r = 0; r < sum->nr; r++) {
 		const struct jetwatt_batch_sensor *s = &sum->sensor[r];
-		int err =
-			rail_sum_at(&sum->rail[r], (double)time_ns + s->age_ns, s->lag_ns, mark, r);
+		int err;
 
+		err = rail_sum_at(&sum->rail[r], (double)time_ns + s->age_ns, s->lag_ns, mark, r);
 		if (err)
 			return err;
 	}
