@@ -63,10 +63,12 @@ double jetwatt_batch_energy_between(const struct jetwatt_power *a, const struct 
  * @lag_ns: time constant of the chip's recursive averaging filter, ns; 0: no such filter
  * @idle_uw: power while the board is idle, uW; negative: unknown
  * @counts: 1: the total includes the rail
+ * @silent: 1: the rail has no readings, because the chip does not convert its channel, and its energy
+ *	is taken as 0
  */
 struct jetwatt_batch_sensor {
 	double quantum_uw, fresh_hz, age_ns, lag_ns, idle_uw;
-	int counts;
+	int counts, silent;
 };
 
 /*

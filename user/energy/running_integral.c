@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ALTERNATION	0.25
 #define READINGS	64	/* number of readings stored per rail */
@@ -170,6 +171,10 @@ int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
 		const struct jetwatt_batch_sensor *s = &sum->sensor[r];
 		int err;
 
+		if (s->silent) {
+			memset(&mark->rail[r], 0, sizeof(mark->rail[r]));
+			continue;
+		}
 		err = rail_sum_at(&sum->rail[r], (double)time_ns + s->age_ns, s->lag_ns, mark, r);
 		if (err)
 			return err;

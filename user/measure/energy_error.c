@@ -28,6 +28,8 @@ void jetwatt_energy_error_begin(struct jetwatt_energy_error *q, struct jetwatt_s
 	}
 	for (int i = 0; i < w->nr_total; i++)
 		q->sensor[w->total[i]].counts = 1;
+	for (int r = 0; r < w->nr_rails; r++)
+		q->sensor[r].silent = !w->rail[r].enabled && !q->sensor[r].counts;
 	q->sum = jetwatt_batch_sum_new(q->sensor, w->nr_rails);
 	q->mark = calloc(JETWATT_ENERGY_ERROR_MARKS, sizeof(*q->mark));
 	if (!q->sum || !q->mark)

@@ -120,8 +120,10 @@ void jetwatt_run_energy_to(struct jetwatt_run_energy *m, uint64_t ns)
 void jetwatt_run_energy_run(void *run)
 {
 	struct jetwatt_run_energy *m = run;
-	uint64_t last = m->session->power_ns;
+	uint64_t last = m->session->power_ns, age = jetwatt_energy_error_age(&m->error, m->session);
 
+	/* The error of the energy at a wait needs samples that are later by the age of a value. */
+	last = last > age ? last - age : 0;
 	integrate_to(m, m->hold_ns && m->hold_ns < last ? m->hold_ns : last);
 	jetwatt_session_discard(m->session, m->at_ns);
 }

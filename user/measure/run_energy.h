@@ -51,8 +51,8 @@ struct jetwatt_run_energy {
 /* Begin a run at w->begun_ns. */
 void jetwatt_run_energy_begin(struct jetwatt_run_energy *m, struct jetwatt_session *w);
 
-/* Integrate the session's new power samples, up to @hold_ns, and discard them. @run: the struct
- * jetwatt_run_energy. */
+/* Integrate the session's new power samples, up to @hold_ns and without the last ones, which the error
+ * of the energy at later waits needs, and discard them. @run: the struct jetwatt_run_energy. */
 void jetwatt_run_energy_run(void *run);
 
 /* Integrate up to @ns and no further, so that the members are those at that time. @ns: between
