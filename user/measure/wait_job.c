@@ -85,7 +85,7 @@ void jetwatt_wait_job_discard(void *session)
 	struct jetwatt_session *w = session;
 
 	jetwatt_session_discard(w, w->power_ns);
-	w->nr_sync = 0;
+	w->nr_sync = w->nr_mark = 0;
 }
 
 int jetwatt_wait_job_exit(const struct jetwatt_session *w)
