@@ -7,7 +7,6 @@
  */
 #include "minibatch/minibatch.h"
 
-#include <time.h>
 
 #include "jobs.h"
 #include "score.h"
@@ -131,14 +130,14 @@ TEST(marks_of_evaluations_mark_no_minibatch)
 	EXPECT_EQ(0, jetwatt_batch_marked(s, 1, name, b));
 }
 
-/* A run of a day may have a million pairs of marks. */
-TEST(time_for_pairs_of_marks_is_proportional_to_their_number)
+/* A run of a day may have half a million pairs of marks. If the time grew with the square of their number, it
+ * would exceed the time limit of a test. */
+TEST(many_pairs_of_marks)
 {
-	enum { PAIRS = 30000 };
+	enum { PAIRS = 500000 };
 	static const char name[JETWATT_MARKS_MAX][JETWATT_MARK_LEN] = { "train" };
 	static struct jetwatt_sync s[2 * PAIRS];
 	static struct jetwatt_batch_bound b[2 * PAIRS];
-	clock_t begun = clock();
 
 	for (uint64_t i = 0; i < PAIRS; i++) {
 		s[2 * i] = (struct jetwatt_sync){ .enter_ns = 100 * i + 1, .exit_ns = 100 * i + 1, .tgid = 7,
@@ -148,7 +147,6 @@ TEST(time_for_pairs_of_marks_is_proportional_to_their_number)
 	}
 	EXPECT_EQ(PAIRS, jetwatt_batch_marked(s, 2 * PAIRS, name, b));
 	EXPECT_EQ(100 * (PAIRS - 1) + 1, b[PAIRS - 1].start_ns);
-	EXPECT_GT(CLOCKS_PER_SEC, clock() - begun);
 }
 
 TEST(waits_of_two_threads_in_one_minibatch)
