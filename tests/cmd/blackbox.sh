@@ -86,6 +86,8 @@ run jetwatt record -o "$T/none.jwt" --trigger oc --for 3s
 exits 2 && form && says "for cannot be combined with --trigger" && [ ! -e "$T/none.jwt" ]
 result $? "--for is refused with --trigger"
 
+# The module reads the limits of a chip one after the other, and sees within 5 s that this one was raised.
+sleep 5
 jetwatt record -o "$T/none.jwt" --trigger oc > "$T/out" 2> "$T/err" &
 record=$!
 sleep 2
