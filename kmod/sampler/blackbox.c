@@ -31,17 +31,34 @@ static struct {
 static u32 window_ms;
 static bool alarms;	/* alarms fill the black box: the sampler runs, and the window is not 0 */
 
+/*
+ * The alarm that the work item has yet to handle. While @pending is true, further alarms are
+ * dropped.
+ */
+static struct {
+	spinlock_t lock;
+	bool pending;
+	u32 cause, index;
+	u64 time_ns;
+} alarm = { .lock = __SPIN_LOCK_UNLOCKED(alarm.lock) };
+
 /**
  * jetwatt_blackbox_configure() - set the window, and whether alarms fill the black box
  * @ms: length of the window in milliseconds; 0: alarms do not fill the black box
  * @running: false if the sampler is parked; alarms then do not fill the black box either
  *
- * Context: any; callers must exclude each other.
+ * Without alarms no further sample may follow, so the copy for a pending alarm is started.
+ *
+ * Context: process; callers must exclude each other; takes alarm.lock, does not sleep.
  */
 void jetwatt_blackbox_configure(u32 ms, bool running)
 {
 	WRITE_ONCE(window_ms, ms);
+	spin_lock(&alarm.lock);
 	WRITE_ONCE(alarms, ms && running);
+	spin_unlock(&alarm.lock);
+	if (!ms || !running)
+		jetwatt_blackbox_committed();
 }
 
 /**
@@ -156,17 +173,6 @@ unlock:
 	return err;
 }
 
-/*
- * The alarm that the work item has yet to handle. While @pending is true, further alarms are
- * dropped.
- */
-static struct {
-	spinlock_t lock;
-	bool pending;
-	u32 cause, index;
-	u64 time_ns;
-} alarm = { .lock = __SPIN_LOCK_UNLOCKED(alarm.lock) };
-
 static void freeze_on_alarm(struct work_struct *work)
 {
 	u32 cause, index;
@@ -200,10 +206,8 @@ static DECLARE_WORK(alarm_work, freeze_on_alarm);
  */
 void jetwatt_blackbox_alarm(u32 cause, u32 index)
 {
-	if (!jetwatt_blackbox_armed())
-		return;
 	spin_lock(&alarm.lock);
-	if (!alarm.pending) {
+	if (jetwatt_blackbox_armed() && !alarm.pending) {
 		alarm.cause = cause;
 		alarm.index = index;
 		alarm.time_ns = ktime_get_ns();
