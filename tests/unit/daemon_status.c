@@ -68,6 +68,7 @@ TEST(manual_has_the_keys)
 	free(status);
 }
 
+/* The reasons are those of user/lib/probe_uprobe.c and probe_callback.c. */
 TEST(text_fits_into_80_columns)
 {
 	static struct jetwattd d = { .pid = 1, .command = "train", .timeshare.on = 1, .why = "started",
@@ -81,6 +82,13 @@ TEST(text_fits_into_80_columns)
 	fclose(f);
 	EXPECT_NE(NULL, strstr(status, "\nunseen    jobs that spin inside libcuda:\n"
 				       "          uprobes in libcuda.so.1: need CAP_SYS_ADMIN, or Linux 6.6\nlast "));
+	free(status);
+	strcpy(d.unseen, "jobs that wait for callbacks, as JAX does: "
+			 "process 4194303: callbacks: need CAP_SYS_PTRACE and CAP_SYS_ADMIN");
+	f = open_memstream(&status, &len);
+	jetwattd_status(&d, 0, f);
+	fclose(f);
+	EXPECT_NE(NULL, strstr(status, " need CAP_SYS_PTRACE and CAP_SYS_ADMIN\n"));
 	for (line = strtok_r(status, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		EXPECT_GE(80, strlen(line)) TH_LOG("%s", line);
 	free(status);

@@ -115,9 +115,8 @@ static void use_syscalls(struct jetwatt_callbacks *c, uint32_t tgid, int err)
 	bpf_map_update_elem(bpf_map__fd(c->bpf->maps.unattached), &tgid, &one, BPF_ANY);
 	__atomic_store_n(&c->bpf->bss->unattached_seen, 1, __ATOMIC_RELAXED);
 	jetwatt_probe_refuse(c->probe, JETWATT_BACKEND_UPROBE, err,
-			     "process %u: no uprobe in a function that libcuda calls, so system calls show its waits: %s",
-			     tgid, err == -ENXIO ? "the function is in no file" :
-			     err == -EACCES || err == -EPERM ? "needs CAP_SYS_PTRACE and CAP_SYS_ADMIN" :
+			     "process %u: callbacks: %s", tgid, err == -ENXIO ? "the function is in no file" :
+			     err == -EACCES || err == -EPERM ? "need CAP_SYS_PTRACE and CAP_SYS_ADMIN" :
 			     strerror(-err));
 }
 
