@@ -132,23 +132,32 @@ TEST(labels_of_an_old_trace_are_unique)
 	fclose(f);
 }
 
+/* Make a simulated board of this kind. Return: the board; NULL: it cannot be opened. */
+static struct jetwatt_board *open_board(struct tree *t, const char *compatible)
+{
+	struct jetwatt_board_roots roots;
+	struct jetwatt_error_text err;
+	struct jetwatt_board *b = NULL;
+
+	tree_orin(t);
+	tree_put(t, "proc/device-tree/compatible", compatible);
+	roots = tree_roots(t);
+	return jetwatt_board_open(&b, &roots, &err) ? NULL : b;
+}
+
 /* The table of a board has one rail per label: the total includes the first measured one, and the
  * feeder of each is known. */
 TEST(table_of_the_board_applies)
 {
 	static const char *const nano[] = { "VDD_IN", "VDD_SOC", "VDD_IN", "VDD_SOC", NULL };
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
-	struct jetwatt_error_text err;
-	struct jetwatt_board *b = NULL;
+	struct jetwatt_board *b;
 	int total[JETWATT_RAILS_MAX], n;
 	const char *scope;
 	struct tree t;
 
-	tree_orin(&t);
-	tree_put(&t, "proc/device-tree/compatible", "nvidia,p3768-0000+p3767-0005");
-	struct jetwatt_board_roots roots = tree_roots(&t);
-
-	ASSERT_EQ(0, jetwatt_board_open(&b, &roots, &err));
+	b = open_board(&t, "nvidia,p3768-0000+p3767-0005");
+	ASSERT_NE(NULL, b);
 	first_id = 7;
 	n = list(nano, rail);
 	ASSERT_EQ(4, n);
@@ -171,17 +180,13 @@ TEST(total_of_an_unknown_board_has_all_rails)
 {
 	static const char *const chips[] = { "in1", "in2", "in1", NULL };
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
-	struct jetwatt_error_text err;
-	struct jetwatt_board *b = NULL;
+	struct jetwatt_board *b;
 	int total[JETWATT_RAILS_MAX], n;
 	const char *scope;
 	struct tree t;
 
-	tree_orin(&t);
-	tree_put(&t, "proc/device-tree/compatible", "example,board");
-	struct jetwatt_board_roots roots = tree_roots(&t);
-
-	ASSERT_EQ(0, jetwatt_board_open(&b, &roots, &err));
+	b = open_board(&t, "example,board");
+	ASSERT_NE(NULL, b);
 	n = list(chips, rail);
 	ASSERT_EQ(3, n);
 	for (int i = 0; i < n; i++)
