@@ -361,6 +361,29 @@ TEST_F(join, random_streams_are_ordered)
 		ASSERT_LE(self->s->ms[i - 1], self->s->ms[i]);
 }
 
+/* With a hold time of 0, each record is delivered at once, and an earlier one afterwards is too late. */
+TEST(without_a_hold_time_nothing_waits)
+{
+	struct seen *s = calloc(1, sizeof(*s));
+	struct jetwatt_join *j;
+
+	ASSERT_EQ(0, jetwatt_join_new_rails(&j, rails, 2, 0));
+	jetwatt_join_set(j, power, sync_wait, s);
+	feed(j, 1, 0, 1000);
+	EXPECT_EQ(8, s->nr);
+	end(j, 1020);
+	EXPECT_EQ(9, s->nr);
+	end(j, 1010);
+	feed(j, 9, 0, 1016);
+	EXPECT_EQ(13, s->nr);
+	EXPECT_EQ(1 + 4, jetwatt_join_late(j));
+	for (int i = 1; i < s->nr; i++)
+		EXPECT_LE(s->ms[i - 1], s->ms[i]);
+	EXPECT_EQ(0, j->power.max);
+	jetwatt_join_free(j);
+	free(s);
+}
+
 static uint64_t last_ns, last_tgid, waits, wrong;
 
 static void in_order(const struct jetwatt_sync *y, void *arg)

@@ -233,6 +233,25 @@ static void join_add(struct jetwatt_join *j, struct queue *q, const void *entry,
 		j->late++;
 }
 
+/* Return: 1 if nothing is queued and, because of a hold time of 0, nothing waits for a record of the other
+ * stream, so the power sample @p needs no queue. */
+static int needs_no_queue(const struct jetwatt_join *j, const struct jetwatt_power *p)
+{
+	return !j->hold_ns && !j->power.nr && !j->sync.nr && p->time_ns >= j->power.last_ns &&
+	       p->time_ns >= j->sync.last_ns;
+}
+
+static void join_add_power(struct jetwatt_join *j, const struct jetwatt_power *p)
+{
+	if (!needs_no_queue(j, p)) {
+		join_add(j, &j->power, p, p->time_ns);
+		return;
+	}
+	j->power.last_ns = j->delivered_ns = p->time_ns;
+	if (j->power_fn)
+		j->power_fn(p, j->arg);
+}
+
 void jetwatt_join_samples(const struct jetwatt_samples *s, void *join)
 {
 	struct jetwatt_join *j = join;
@@ -241,7 +260,7 @@ void jetwatt_join_samples(const struct jetwatt_samples *s, void *join)
 
 	for (i = 0; i < s->count; i++)
 		if (jetwatt_power_sample(&j->state, s, i, &p))
-			join_add(j, &j->power, &p, p.time_ns);
+			join_add_power(j, &p);
 	join_advance(j);
 }
 
