@@ -173,14 +173,16 @@ static void over_missing(struct decoder *d, int from, int p)
 	const struct jetwatt_cycle *c = &d->m.train;
 	const struct jetwatt_batch_wait *b = d->b;
 	const struct viterbi_path *was = &d->now[from];
-	double first = exp(was->speed_gap[0]), others = exp(was->speed_gap[1]);
-	double gpu = exp(was->speed_wait), ns = 0, sd = LEAP_SD;
+	double first, others, gpu, ns = 0, sd = LEAP_SD;
 	int to = (p + 1) % c->k;
 
 	/* Missing waits take time, so the gap must be longer than usual. */
 	if ((d->m.losses_reported && !b->lost) ||
 	    b->gap < c->emission[to].gap + was->speed_gap[to > 0] + c->emission[to].gap_sd)
 		return;
+	first = exp(was->speed_gap[0]);
+	others = exp(was->speed_gap[1]);
+	gpu = exp(was->speed_wait);
 	for (int missing = 1; missing <= LOST_MAX; missing++) {
 		struct viterbi_path w = *was;
 		double gap, cost;
