@@ -28,7 +28,7 @@ int jetwatt_features_of(struct jetwatt_features *x, const struct jetwatt_mode *m
 		 * the mode does not set. If a knob has one of these two values, it has the same
 		 * value in all modes, so it carries no information. */
 		x->v[d] = v > 1 || !jetwatt_knob_row(k)->hz ? v / knob_reference(k) : 1;
-		x->lg[d] = log(x->v[d]);
+		x->lg[d] = x->v[d] == 1 ? 0 : log(x->v[d]);
 	}
 	jetwatt_features_batch(x, 0);
 	x->rate = 1;
@@ -40,7 +40,7 @@ void jetwatt_features_batch(struct jetwatt_features *x, uint32_t batch)
 {
 	x->serves = batch != 0;
 	x->v[JETWATT_BATCH] = batch ? batch / 16.0 : 1;
-	x->lg[JETWATT_BATCH] = log(x->v[JETWATT_BATCH]);
+	x->lg[JETWATT_BATCH] = batch ? log(x->v[JETWATT_BATCH]) : 0;
 }
 
 double jetwatt_form_work(double fixed, const struct jetwatt_features *x, double *slope)

@@ -64,7 +64,7 @@ double jetwatt_model_rate(const struct jetwatt_model *m, double time_ms)
 void jetwatt_model_features(const struct jetwatt_model *m, double time_ms, struct jetwatt_features *x)
 {
 	x->rate = jetwatt_model_rate(m, time_ms);
-	x->cpu_sensitivity = jetwatt_surface_cpu_sensitivity(m->time, x);
+	jetwatt_surface_set_cpu_sensitivity(m->time, x, 1);
 }
 
 static int fit_surfaces(struct jetwatt_model **out, const struct jetwatt_row *row, size_t n,

@@ -87,8 +87,7 @@ static int tune_search(struct jetwatt_surface *s)
 		if (d < JETWATT_DIMS || tune_feature_varies(s, d))
 			h[nr++] = &s->gp.len[d];
 	if (!err && s->form->cpu_sensitivity) {
-		for (size_t i = 0; i < s->n; i++)
-			s->x[i].cpu_sensitivity = jetwatt_surface_cpu_sensitivity(s, &s->x[i]);
+		jetwatt_surface_set_cpu_sensitivity(s, s->x, s->n);
 		err = tune_evidence(s, 30, INFINITY, &best);
 	}
 	for (int round = 0; round < 2 && !err; round++) {

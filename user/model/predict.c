@@ -89,8 +89,8 @@ static int predict_block(const struct jetwatt_model *m, struct predict_work *w,
 			return err;
 		if (batch)
 			jetwatt_features_batch(&w->x[i], batch[i]);
-		w->x[i].cpu_sensitivity = jetwatt_surface_cpu_sensitivity(m->time, &w->x[i]);
 	}
+	jetwatt_surface_set_cpu_sensitivity(m->time, w->x, n);
 	err = jetwatt_surface_predict(m->time, w->x, n, w->mean, w->var);
 	if (err)
 		return err;

@@ -44,11 +44,9 @@ static int refit_surface(struct jetwatt_surface **out, const struct jetwatt_surf
 	memcpy(s->x, x, n * sizeof(*x));
 	memcpy(s->y, y, n * sizeof(*y));
 	memcpy(s->sd, sd, n * sizeof(*sd));
-	for (size_t i = 0; i < n; i++) {
+	jetwatt_surface_set_cpu_sensitivity(from, s->x, n);
+	for (size_t i = 0; i < n; i++)
 		s->outlier_weight[i] = refit_outlier_weight(from, &x[i], y[i]);
-		if (s->form->cpu_sensitivity)
-			s->x[i].cpu_sensitivity = jetwatt_surface_cpu_sensitivity(from, &x[i]);
-	}
 	err = jetwatt_surface_factor(s);
 	return err ? err : jetwatt_surface_optimize(s, REFIT_STEPS, INFINITY, &cost);
 }

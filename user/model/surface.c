@@ -213,10 +213,13 @@ double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwat
 	return s->form->eval(coef, x, NULL);
 }
 
-double jetwatt_surface_cpu_sensitivity(const struct jetwatt_surface *s, const struct jetwatt_features *x)
+void jetwatt_surface_set_cpu_sensitivity(const struct jetwatt_surface *s, struct jetwatt_features *x, size_t n)
 {
 	double coef[NP_MAX];
 
+	if (!s->form->cpu_sensitivity)
+		return;
 	s->form->prepare(s->theta, coef);
-	return s->form->cpu_sensitivity(coef, x);
+	for (size_t i = 0; i < n; i++)
+		x[i].cpu_sensitivity = s->form->cpu_sensitivity(coef, &x[i]);
 }

@@ -96,9 +96,8 @@ int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwat
  * Gaussian process. */
 double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_features *x);
 
-/* Return: @cpu_sensitivity of struct jetwatt_features at @x. The parametric mean of @s must define
- * the member @cpu_sensitivity. */
-double jetwatt_surface_cpu_sensitivity(const struct jetwatt_surface *s, const struct jetwatt_features *x);
+/* Set @cpu_sensitivity of each of the @n feature vectors @x, if the parametric mean of @s has one. */
+void jetwatt_surface_set_cpu_sensitivity(const struct jetwatt_surface *s, struct jetwatt_features *x, size_t n);
 
 /**
  * jetwatt_surface_variance_reduction() - variance reduction by one more measurement
