@@ -249,6 +249,11 @@ static void begin_and_run(struct __test_metadata *_metadata, FIXTURE_DATA(learne
 	jetwattd_learner_next(&self->l, &t, &s);
 }
 
+static double lag_when(const struct jetwattd_learner *l, double seconds, double objective)
+{
+	return jetwattd_lag_when(l, jetwattd_best_preset(l), seconds, objective);
+}
+
 /* After the first seconds, readings may let a job lag behind the fastest preset by 2 % of its time only. A mode that
  * is faster than the preset gains time for further readings. */
 TEST_F(learner, job_hardly_lags_behind_the_fastest_preset)
@@ -260,30 +265,30 @@ TEST_F(learner, job_hardly_lags_behind_the_fastest_preset)
 	struct jetwattd_step s;
 
 	begin_and_run(_metadata, self, &prior, 0);
-	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 4000));
+	EXPECT_EQ(0, lag_when(&self->l, 3, 4000));
 	t = at(65);
 	jetwattd_learner_next(&self->l, &t, &s);
 	/* 3 s in a mode that is half as fast cost 1.5 s. After 65 s, 1 s is permitted: 2 % of the
 	 * time after the first 15 s. */
-	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 1999));
-	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 2500));
-	EXPECT_LT(fabs(jetwattd_lag_when(&self->l, 3, 4000) - (65 + 25)), 1);
+	EXPECT_EQ(0, lag_when(&self->l, 3, 1999));
+	EXPECT_EQ(0, lag_when(&self->l, 3, 2500));
+	EXPECT_LT(fabs(lag_when(&self->l, 3, 4000) - (65 + 25)), 1);
 	ASSERT_EQ(0, jetwattd_learner_estimate(&self->l, &faster));
 	t = at(69);
 	jetwattd_learner_next(&self->l, &t, &s);
-	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 4000));
+	EXPECT_EQ(0, lag_when(&self->l, 3, 4000));
 	/* A job that lags behind still tries modes that may be faster. */
 	self->l.lead_s = -20;
-	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 1500));
-	EXPECT_LT(100, jetwattd_lag_when(&self->l, 3, 4000));
+	EXPECT_EQ(0, lag_when(&self->l, 3, 1500));
+	EXPECT_LT(100, lag_when(&self->l, 3, 4000));
 	/* A preset that is too near the limit to be applied does not count. */
 	rows[1].power_w = 0.998 * LIMIT_W;
 	begin_and_run(_metadata, self, &prior, 65);
-	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 30, 4000));
+	EXPECT_EQ(0, lag_when(&self->l, 30, 4000));
 	/* A job of which no preset is known cannot lag. */
 	prior.firsts = 0;
 	begin_and_run(_metadata, self, &prior, 65);
-	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 30, 4000));
+	EXPECT_EQ(0, lag_when(&self->l, 30, 4000));
 }
 
 /* While a job runs for hours, the next choice is due after half a minute, or later if choosing takes

@@ -114,9 +114,7 @@ double jetwattd_share_when(const struct jetwattd_learner *l, double cost_s)
 	return wait_s > 0 ? l->spent->all.ran_s + wait_s : 0;
 }
 
-/* Return the objective of the fastest preset (or of the one with the least energy) that is measured and within
- * the limit; 0: none. */
-static double best_preset(const struct jetwattd_learner *l)
+double jetwattd_best_preset(const struct jetwattd_learner *l)
 {
 	double least = INFINITY;
 
@@ -141,19 +139,19 @@ static double lag_left(const struct jetwattd_learner *l)
 	return l->lead_s + LAG * lagging_s(l, 0);
 }
 
-/* Return the work of the fastest preset that the job loses in @s seconds in a mode with objective @objective,
- * except in its first FREE_S seconds. */
-static double lag_of(const struct jetwattd_learner *l, double s, double objective)
+/* Return the work of the fastest preset, whose objective is @preset, that the job loses in @s seconds in a mode
+ * with objective @objective, except in its first FREE_S seconds. */
+static double lag_of(const struct jetwattd_learner *l, double preset, double s, double objective)
 {
-	double late_s = fmin(s, lagging_s(l, s)), preset = late_s > 0 ? best_preset(l) : 0;
+	double late_s = fmin(s, lagging_s(l, s));
 
 	return preset > 0 ? late_s * fmax(0, 1 - preset / objective) : 0;
 }
 
-double jetwattd_lag_when(const struct jetwattd_learner *l, double s, double objective)
+double jetwattd_lag_when(const struct jetwattd_learner *l, double preset, double s, double objective)
 {
-	double lag_s = lag_of(l, s, objective), left = fmax(0, lag_left(l));
-	double gain = lag_s > left && l->best_objective > 0 ? best_preset(l) / l->best_objective - 1 : 0;
+	double lag_s = lag_of(l, preset, s, objective), left = fmax(0, lag_left(l));
+	double gain = lag_s > left && l->best_objective > 0 ? preset / l->best_objective - 1 : 0;
 
 	return lag_s <= left ? 0 : l->spent->all.ran_s + (lag_s - lag_left(l)) / (LAG + fmax(0, gain));
 }
@@ -161,7 +159,7 @@ double jetwattd_lag_when(const struct jetwattd_learner *l, double s, double obje
 /* The job ran in the mode of @in until @now_ns. */
 static void ran_until(struct jetwattd_learner *l, uint64_t now_ns, const struct jetwatt_row *in)
 {
-	double s = l->ran_ns ? (now_ns - l->ran_ns) * 1e-9 : 0, preset = best_preset(l);
+	double s = l->ran_ns ? (now_ns - l->ran_ns) * 1e-9 : 0, preset = jetwattd_best_preset(l);
 
 	l->spent->all.ran_s += s;
 	l->at_budget->ran_s += s;

@@ -279,7 +279,8 @@ static int can_check(const struct jetwattd_learner *l, const struct jetwatt_row 
 
 	return jetwattd_is_complete(row) && jetwattd_is_within(l, row) &&
 	       jetwattd_reading_cost(l, row->time_ms, by) <= PART * jetwattd_share_left(l) &&
-	       !jetwattd_lag_when(l, jetwattd_reading_cost(l, row->time_ms, 0), jetwattd_row_objective(l, row));
+	       !jetwattd_lag_when(l, jetwattd_best_preset(l), jetwattd_reading_cost(l, row->time_ms, 0),
+				  jetwattd_row_objective(l, row));
 }
 
 int jetwattd_drift_check_first(struct jetwattd_learner *l)

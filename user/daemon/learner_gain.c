@@ -136,7 +136,7 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 	const struct jetwatt_row *safe = jetwattd_learner_best_under(l, l->terms.safe_w, NULL);
 	double over_s = OVER_S * (safe ? fmax(0, 1 - l->best_objective / jetwattd_row_objective(l, safe)) : 1), top = 0;
 	double left = jetwattd_share_left(l), expected = expected_s(l), most = 0;
-	double wide = expected > WIDE_S ? WIDE : 1;
+	double wide = expected > WIDE_S ? WIDE : 1, preset = jetwattd_best_preset(l);
 	long at = -1;
 
 	for (size_t i = 0; i < l->known.nr_modes; i++) {
@@ -161,9 +161,10 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		pays = by * jetwattd_reading_s(l, p->time_ms) > cost;
 		can = sure || jetwattd_is_affordable(l, i, best) ||
 		      (pays && jetwattd_reading_s(l, jetwattd_worst_ms(l, i, best)) <= SLOW_SHARE * l->spent->all.ran_s);
-		lag = jetwattd_lag_when(l, jetwattd_reading_s(l, p->time_ms),
+		lag = jetwattd_lag_when(l, preset, jetwattd_reading_s(l, p->time_ms),
 					l->best_objective / ratio * exp(hypot(p->time_sd, least)));
-		lag = fmax(lag, jetwattd_lag_when(l, over * OVER_S, safe ? jetwattd_row_objective(l, safe) : INFINITY));
+		lag = fmax(lag, jetwattd_lag_when(l, preset, over * OVER_S,
+						  safe ? jetwattd_row_objective(l, safe) : INFINITY));
 		if (lag > 0 || !can || (!pays && (by * expected <= cost || cost > left))) {
 			when = fmax(lag, cost > left ? jetwattd_share_when(l, cost) : 0);
 			l->again_s = fmin(l->again_s, fmax(cost / by, when));
@@ -236,7 +237,8 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 	if (i >= 0) {
 		double worst = jetwattd_worst_ms(l, (size_t)i, best);
 
-		l->again_s = jetwattd_lag_when(l, jetwattd_reading_s(l, worst), l->best_objective * worst / best->time_ms);
+		l->again_s = jetwattd_lag_when(l, jetwattd_best_preset(l), jetwattd_reading_s(l, worst),
+					       l->best_objective * worst / best->time_ms);
 		return l->again_s > 0 ? -1 : i;
 	}
 	l->again_s = jetwattd_share_when(l, jetwattd_reading_cost(l, JETWATTD_LONGER * best->time_ms, 1.0 / JETWATTD_LONGER));

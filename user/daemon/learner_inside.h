@@ -154,13 +154,16 @@ double jetwattd_share_left(const struct jetwattd_learner *l);
 /* Return the running time of the workload, in s, from which on learning may cost @cost_s more; 0:
  * from the start of the job. */
 double jetwattd_share_when(const struct jetwattd_learner *l, double cost_s);
+/* Return the objective of the fastest preset (or of the one with the least energy) that is measured and within
+ * the limit; 0: none. */
+double jetwattd_best_preset(const struct jetwattd_learner *l);
 /*
  * Return the running time of the workload, in s, from which on a step of @s seconds in a mode with objective
- * @objective lets the job lag behind the fastest measured preset by no more than is permitted; 0: from now
+ * @objective lets the job lag behind the preset with objective @preset by no more than is permitted; 0: from now
  * on. The lag is the work that the preset would have done more, by the time after the first seconds of the job;
  * only lags up to a small fraction of that time are permitted (a conservative bandit: Wu et al., ICML 2016).
  */
-double jetwattd_lag_when(const struct jetwattd_learner *l, double s, double objective);
+double jetwattd_lag_when(const struct jetwattd_learner *l, double preset, double s, double objective);
 /* Add the running time of the job since the last call to its allowance, and what the job gained or lost in it
  * compared with the fastest preset. @in: row of the mode that it ran in; NULL: unknown. */
 void jetwattd_allowance_ran(struct jetwattd_learner *l, const struct jetwatt_row *in);

@@ -106,10 +106,12 @@ static struct mode_power mode_power(const struct jetwatt_tuner *k, const struct 
 
 	for (size_t i = 0; i < k->nr_rows; i++) {
 		const struct jetwatt_row *row = &k->row[i];
-		double sd = row->power_w * hypot(row->power_sd, SLOW_SD), weight = 1 / (sd * sd);
+		double sd, weight;
 
 		if (!jetwatt_mode_same(&row->mode, mode))
 			continue;
+		sd = row->power_w * hypot(row->power_sd, SLOW_SD);
+		weight = 1 / (sd * sd);
 		weights += weight;
 		sum += weight * row->power_w;
 		squares += weight * row->power_w * row->power_w;
