@@ -54,6 +54,10 @@ static void __attribute__((noreturn)) guardian_run(struct jetwatt_board *b, int 
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
+	/* Forget the files that the guarded process keeps open: their descriptors are closed here, and
+	 * their numbers are used again for other files. */
+	jetwatt_sysfs_files_free(b->files);
+	b->files = jetwatt_sysfs_files_new();
 	guardian_close_fds(sock, lock);
 	if (chdir("/"))
 		errno = 0;
