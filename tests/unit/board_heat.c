@@ -5,6 +5,7 @@
  */
 #include "board_tree.h"
 #include "kselftest_harness.h"
+#include "tune/mode_guard.h"
 
 #define COOLING	"sys/class/thermal/cooling_device"
 #define HOT	420750000
@@ -186,6 +187,22 @@ TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_EQ(self->min, 318750000);
 	EXPECT_EQ(self->max, 1032750000);
+}
+
+/* A command that is to go back to the mode that was applied before it does not start while
+ * throttling hides that mode. */
+TEST_F(heat, an_applied_mode_is_not_guarded_while_throttled)
+{
+	struct jetwatt_mode_guard guard;
+
+	ASSERT_EQ(jetwatt_board_apply(self->b, &top, &self->err), 0);
+	get_hot(self, HOT);
+	EXPECT_NE(jetwatt_mode_guard_hold(&guard, self->b), 0);
+	get_hot(self, FULL);
+	EXPECT_EQ(jetwatt_mode_guard_hold(&guard, self->b), 0);
+	EXPECT_EQ(jetwatt_mode_guard_apply(&guard, &low), 0);
+	EXPECT_EQ(jetwatt_mode_guard_restore(&guard), 0);
+	EXPECT_EQ(self->max, FULL);
 }
 
 TEST_HARNESS_MAIN
