@@ -189,6 +189,24 @@ TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 	EXPECT_EQ(self->max, 1032750000);
 }
 
+/* A switch fails while a clock is throttled: the clock goes back to the limit that was set, not to
+ * the lower one that its file shows. */
+TEST_F(heat, roll_back_while_throttled)
+{
+	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
+	get_hot(self, HOT);
+	/* The first two writes are those of the GPU's limits. */
+	self->t.fail_at = self->t.writes + 3;
+	self->t.fail_for = 1;
+	self->t.fail = EINVAL;
+	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), -EIO) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(self->max, 624750000);
+	EXPECT_EQ(self->min, 624750000);
+	get_hot(self, FULL);
+	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+}
+
 /* A command that is to go back to the mode that was applied before it does not start while
  * throttling hides that mode. */
 TEST_F(heat, an_applied_mode_is_not_guarded_while_throttled)

@@ -122,6 +122,26 @@ static void keep_offline_policies(const struct jetwatt_board *b, struct jetwatt_
 			target->policy[p] = b->saved.policy[p];
 }
 
+/* Replace a range that throttling has lowered by the range that this process has set. */
+static void range_unthrottle(const struct jetwatt_board *b, struct jetwatt_knob_range *is,
+			     const struct jetwatt_knob_range *set)
+{
+	if (is->known && set->known && jetwatt_check_throttled(b, is, set))
+		*is = *set;
+}
+
+/* During throttling, a clock reads lower than what this process has set. A roll-back to the lower
+ * clock would limit the clock also after the throttling. */
+static void state_unthrottle(const struct jetwatt_board *b, struct jetwatt_board_state *before)
+{
+	if (!b->have_applied)
+		return;
+	for (int p = 0; p < b->policies; p++)
+		range_unthrottle(b, &before->policy[p], &b->applied.policy[p]);
+	jetwatt_each_knob(k)
+		range_unthrottle(b, &before->range[k], &b->applied.range[k]);
+}
+
 /* Roll back to @before after the failure @rc, and add the outcome to @err, which already says
  * what failed. Return: error for the caller of jetwatt_board_apply(). */
 static int roll_back(struct jetwatt_board *b, const struct jetwatt_board_state *before, int rc,
@@ -163,6 +183,7 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
 	rc = jetwatt_state_read(b, &before, err);
 	if (rc)
 		goto out;
+	state_unthrottle(b, &before);
 	rc = jetwatt_state_of_mode(b, mode, &target);
 	if (rc)
 		goto out;
@@ -174,9 +195,13 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
 		rc = roll_back(b, &before, rc, err);
 out:
 	if (!rc) {
+		b->applied = target;
+		b->have_applied = true;
 		error_clear(err);
 		return 0;
 	}
+	if (rc == -ENOTRECOVERABLE)
+		b->have_applied = false;
 	/* After a roll-back the board is as it was found, so nothing has to be restored later. */
 	if (created && rc != -ENOTRECOVERABLE)
 		jetwatt_saved_delete(b, NULL);

@@ -15,9 +15,8 @@ int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint
 	return -ESTALE;
 }
 
-/* Check whether the highest clock is below the wanted one because of thermal throttling. */
-static bool range_throttled(const struct jetwatt_board *b, const struct jetwatt_knob_range *is,
-			    const struct jetwatt_knob_range *want)
+bool jetwatt_check_throttled(const struct jetwatt_board *b, const struct jetwatt_knob_range *is,
+			     const struct jetwatt_knob_range *want)
 {
 	return is->max < want->max && is->min == (want->min < is->max ? want->min : is->max) &&
 	       jetwatt_board_throttled(b);
@@ -29,7 +28,7 @@ int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text
 {
 	char name[80];
 
-	if (range_throttled(b, is, want))
+	if (jetwatt_check_throttled(b, is, want))
 		return 0;
 	snprintf(name, sizeof(name), "%s's %s clock", knob,
 		 is->min != want->min ? "lowest" : "highest");

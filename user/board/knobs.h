@@ -115,6 +115,8 @@ struct jetwatt_knob_cap {
  * @opener: PID of the process that opened the board; a guardian process inherits it
  * @have_saved: true: @saved is what the file of the saved state holds, and the file is of this boot
  * @saved: the saved state
+ * @have_applied: true: @applied is the state that this process has set last
+ * @applied: state of the mode that was applied last
  */
 struct jetwatt_board {
 	char sys[PATH_LEN / 2], proc[PATH_LEN / 2], state[PATH_LEN / 2], etc[PATH_LEN / 2];
@@ -150,6 +152,8 @@ struct jetwatt_board {
 	pid_t opener;
 	bool have_saved;
 	struct jetwatt_board_state saved;
+	bool have_applied;
+	struct jetwatt_board_state applied;
 };
 
 /* identity.c: set @kind, @name and @tegra from the device tree */
@@ -297,13 +301,16 @@ bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const 
 
 /* check.c: @knob: name of the knob for the message. Return: 0; -ESTALE, with the message in @err.
  * jetwatt_check_differs() always returns -ESTALE. jetwatt_check_range() compares two clock ranges,
- * and accepts a range that thermal throttling has lowered. jetwatt_check_above() checks that the
- * clock in the file @path, if it can be read, is at most 2 % above @cap. */
+ * and accepts a range that thermal throttling has lowered; jetwatt_check_throttled() checks for that.
+ * jetwatt_check_above() checks that the clock in the file @path, if it can be read, is at most 2 %
+ * above @cap. */
 int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint64_t is,
 			  uint64_t want);
 int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text *err,
 			const char *knob, const struct jetwatt_knob_range *is,
 			const struct jetwatt_knob_range *want);
+bool jetwatt_check_throttled(const struct jetwatt_board *b, const struct jetwatt_knob_range *is,
+			     const struct jetwatt_knob_range *want);
 int jetwatt_check_above(const struct jetwatt_board *b, struct jetwatt_error_text *err,
 			const char *path, const char *knob, uint64_t cap);
 

@@ -82,6 +82,8 @@ int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_error_text *err)
 
 void jetwatt_lease_release(struct jetwatt_board *b)
 {
+	/* Another process may change the knobs from now on. */
+	b->have_applied = false;
 	if (b->lease < 0)
 		return;
 	/* Keep the file, because a new file would have a new lock; delete only the PID in the
