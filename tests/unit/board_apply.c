@@ -345,6 +345,29 @@ TEST_F(board, offline_cluster_gets_its_clocks_back)
 	EXPECT_EQ(tree_get(&self->t, CPU "cpufreq/policy8/.scaling_min_freq"), 729600);
 }
 
+/* The GPU's driver is removed while a mode is applied: the other knobs are restored at once, the GPU
+ * when its driver is back. */
+TEST_F(board, a_knob_that_cannot_be_read_does_not_stop_a_restore)
+{
+	char path[PATH_MAX], now[512];
+
+	snprintf(path, sizeof(path), "%s/" GPU "min_freq", self->t.root);
+	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), 0);
+	ASSERT_EQ(unlink(path), 0);
+	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -EIO);
+	EXPECT_NE(strstr(self->err.what, "min_freq"), NULL) TH_LOG("%s", self->err.what);
+	EXPECT_TRUE(tree_saved(&self->t));
+	EXPECT_EQ(tree_get(&self->t, EMC6), 3199000000);
+	for (int c = 0; c < 12; c++)
+		EXPECT_EQ(tree_get(&self->t, CPU "cpu%d/online", c), 1);
+	for (int p = 0; p < 12; p += 4)
+		EXPECT_EQ(tree_get(&self->t, CPU "cpufreq/policy%d/scaling_max_freq", p), 2201600);
+	tree_put(&self->t, GPU "min_freq", "420750000\n");
+	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	tree_state(&self->t, now, sizeof(now));
+	EXPECT_STREQ(now, self->first);
+}
+
 TEST_F(board, only_the_lease_holder_may_write)
 {
 	struct jetwatt_board *b = another(&self->t);

@@ -282,7 +282,7 @@ static bool cpu_save_new_policies(struct jetwatt_switch *p)
 	int rc;
 
 	rc = jetwatt_state_read(b, &is, p->rc ? NULL : p->err);
-	for (int i = 0; i < b->policies && !rc; i++) {
+	for (int i = 0; i < b->policies && (!rc || p->best_effort); i++) {
 		if (p->now.policy[i].known || !is.policy[i].known)
 			continue;
 		p->now.policy[i] = is.policy[i];
@@ -293,7 +293,9 @@ static bool cpu_save_new_policies(struct jetwatt_switch *p)
 			learned = true;
 		}
 	}
-	if (!rc && learned)
+	if (rc && !p->rc)
+		p->rc = rc;
+	if (learned)
 		rc = jetwatt_saved_store(b, p->rc ? NULL : p->err);
 	if (rc && !p->rc)
 		p->rc = rc;

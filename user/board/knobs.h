@@ -201,7 +201,8 @@ void jetwatt_sysfs_settle_wait(void);
  * @before: state to which the caller rolls back after a failure; gets the values of cpufreq
  *	policies that had none before their CPUs came online; may be NULL
  * @err: gets the text of the first error
- * @best_effort: continue after a refused write, and also write required clocks that do not differ
+ * @best_effort: continue after a refused write or a knob that can't be read, and also write required
+ *	clocks that do not differ
  * @all: write every CPU and GPU clock, even if it reads back as wanted already. Needed in two
  *	cases: cpufreq shows a new limit only after a work item has run, so the file may still show
  *	the old one; and a clock that is throttled does not show what was written
@@ -388,7 +389,8 @@ bool jetwatt_lack_not(const struct jetwatt_board *b, enum jetwatt_knob knob);
 /* cooling.c: list the cooling devices that may limit a clock */
 void jetwatt_cooling_find(struct jetwatt_board *b);
 
-/* state.c: read the state of all knobs; convert a mode to a state (-EINVAL: not of this board).
+/* state.c: read the state of all knobs; after an error the state has the knobs that could be read, and
+ * the other clocks are not known; convert a mode to a state (-EINVAL: not of this board).
  * check.c: wait SETTLE_MS at most until the knobs have their values in @s and the clocks obey their
  * caps. Return: 0; -ESTALE; negative errno. */
 int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,

@@ -7,12 +7,14 @@
 int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
 		       struct jetwatt_error_text *err)
 {
-	int rc = 0;
+	int first = 0, rc;
 
 	memset(s, 0, sizeof(*s));
-	for (enum jetwatt_knob k = JETWATT_KNOB_CORES; k < JETWATT_KNOBS && !rc; k++)
-		rc = jetwatt_knob_ops(k)->read(b, k, s, err);
-	return rc;
+	jetwatt_each_knob(k) {
+		rc = jetwatt_knob_ops(k)->read(b, k, s, first ? NULL : err);
+		first = first ? first : rc;
+	}
+	return first;
 }
 
 int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *m)

@@ -67,7 +67,8 @@ static bool switch_step(struct jetwatt_switch *p, enum jetwatt_switch_step at)
 /**
  * jetwatt_switch_to() - write the knobs whose values differ from @target
  * @before: state to roll back to, or NULL; see struct jetwatt_switch
- * @best_effort: continue after a refused write, and also write required clocks that do not differ
+ * @best_effort: continue after a refused write or a knob that can't be read, and also write required
+ *	clocks that do not differ
  *
  * While a clock is throttled, all CPU and GPU clocks are written. The function does not read the
  * values back; jetwatt_state_check() does that.
@@ -83,8 +84,9 @@ int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state 
 	int rc;
 
 	rc = jetwatt_state_read(b, &p.now, err);
-	if (rc)
+	if (rc && !best_effort)
 		return rc;
+	p.rc = rc;
 	for (int at = 0; at < JETWATT_SWITCH_STEPS && switch_step(&p, (enum jetwatt_switch_step)at);
 	     at++)
 		;
