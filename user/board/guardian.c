@@ -86,6 +86,8 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_f
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return jetwatt_error_sys(err, -errno, "cannot start the guardian process");
+	/* If the program that started this process ignores SIGCHLD, waitpid() would not return a status. */
+	signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (!pid) {
 		close(pair[0]);

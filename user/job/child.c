@@ -48,6 +48,9 @@ int jetwatt_child_start(struct jetwatt_child *c, char **argv, int mark_fd)
 	int go[2], failed[2], err;
 
 	memset(c, 0, sizeof(*c));
+	/* If the program that started this process ignores SIGCHLD, the kernel would discard the
+	 * child's exit status and release its pid. */
+	signal(SIGCHLD, SIG_DFL);
 	if (pipe2(go, O_CLOEXEC))
 		return -errno;
 	if (pipe2(failed, O_CLOEXEC)) {

@@ -166,6 +166,8 @@ int jetwatt_freezer_guard(const struct jetwatt_freezer *h, int n)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair))
 		return -errno;
+	/* If the program that started this process ignores SIGCHLD, waitpid() would not return a status. */
+	signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (!pid) {
 		close(pair[0]);

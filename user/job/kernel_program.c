@@ -3,6 +3,7 @@
 #include "job/kernel_program.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,9 +75,12 @@ static const char *const nvcc[] = { "nvcc", "/usr/local/cuda/bin/nvcc" };
 
 static int run_nvcc(const char *with, const char *from, const char *to)
 {
-	pid_t pid = fork();
+	pid_t pid;
 	int status;
 
+	/* See jetwatt_child_start(). */
+	signal(SIGCHLD, SIG_DFL);
+	pid = fork();
 	if (!pid) {
 		execlp(with, with, "-O3", "-o", to, from, (char *)NULL);
 		_exit(127);
