@@ -164,4 +164,29 @@ TEST_F(usage, processes_of_cgroups_below_count)
 	EXPECT_EQ(0, system(command));
 }
 
+/* The kernel does not tell a user which pages of another user's file are cached: mincore() then
+ * reports all of them. */
+TEST(pages_of_a_file_that_the_user_may_not_write)
+{
+	char path[] = "/tmp/usage-XXXXXX", page[4096] = "x";
+	int fd = mkstemp(path);
+	uint64_t pages, n;
+
+	ASSERT_LE(0, fd);
+	for (int i = 0; i < 16; i++)
+		ASSERT_EQ(sizeof(page), write(fd, page, sizeof(page)));
+	ASSERT_EQ(0, fchmod(fd, 0644));
+	ASSERT_EQ(0, fsync(fd));
+	close(fd);
+	fd = open(path, O_RDONLY);
+	unlink(path);
+	ASSERT_EQ(0, posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
+	n = cached_pages(fd, 16 * sizeof(page), &pages);
+	EXPECT_LT(0, pages);
+	if (n == pages || setresuid(65534, 65534, 65534))
+		SKIP(return, "not root, or /tmp keeps its files in memory");
+	n = cached_pages(fd, 16 * sizeof(page), &pages);
+	EXPECT_TRUE(!pages || n < pages) TH_LOG("%d of %d pages", (int)n, (int)pages);
+}
+
 TEST_HARNESS_MAIN

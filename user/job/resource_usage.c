@@ -349,6 +349,19 @@ void jetwatt_usage_begin(struct jetwatt_usage *u, pid_t pid, const char *cgroup)
 	u->begun = 1;
 }
 
+/* Return: 1 if the kernel tells this process which pages of the file are cached: it owns the file, may
+ * write it, or is root (can_do_mincore() in mm/mincore.c, since Linux 5.2). If not, mincore() reports
+ * that all pages are cached. */
+static int cache_visible(int fd)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return !geteuid() || (!fstat(fd, &st) && st.st_uid == geteuid()) ||
+	       !faccessat(AT_FDCWD, path, W_OK, AT_EACCESS);
+}
+
 /* Return the number of a file's pages that are in the page cache. @pages: number of pages examined;
  * 0: the pages could not be examined. */
 static uint64_t cached_pages(int fd, uint64_t size, uint64_t *pages)
@@ -363,6 +376,9 @@ static uint64_t cached_pages(int fd, uint64_t size, uint64_t *pages)
 	*pages = (size + page - 1) / page;
 	if (!syscall(__NR_cachestat, fd, &range, &stat, 0))
 		return stat.cache < *pages ? stat.cache : *pages;
+	*pages = 0;
+	if (!cache_visible(fd))
+		return 0;
 	/* Linux before 6.5 has no cachestat(): use mincore() on the first GiB of the file and
 	 * assume the same fraction for the rest. */
 	size = size < most ? size : most;
