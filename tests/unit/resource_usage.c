@@ -4,19 +4,23 @@
  * simulated /proc.
  */
 #include <dirent.h>
+#include <glob.h>
 #include <stdio.h>
 
 static DIR *test_opendir(const char *path);
 static struct dirent *test_readdir(DIR *dir);
 static FILE *test_fopen(const char *path, const char *mode);
+static int test_glob(const char *pattern, int flags, int (*failed)(const char *, int), glob_t *g);
 
 #define opendir(path)	test_opendir(path)
 #define readdir(dir)	test_readdir(dir)
 #define fopen(path, mode)	test_fopen(path, mode)
+#define glob(...)	test_glob(__VA_ARGS__)
 #include "../../user/job/resource_usage.c"
 #undef opendir
 #undef readdir
 #undef fopen
+#undef glob
 
 #include "kselftest_harness.h"
 
@@ -71,6 +75,17 @@ static FILE *test_fopen(const char *path, const char *mode)
 		return fmemopen(line, strlen(line), "r");
 	}
 	return fopen(path, mode);
+}
+
+/* Directory that contains a simulated /sys; empty: the machine's own. */
+static char root[32];
+
+static int test_glob(const char *pattern, int flags, int (*failed)(const char *, int), glob_t *g)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s%s", root, pattern);
+	return glob(path, flags, failed, g);
 }
 
 FIXTURE(usage) {
@@ -162,6 +177,32 @@ TEST_F(usage, processes_of_cgroups_below_count)
 	jetwatt_usage_end(&u, NULL, 1, &self->result);
 	snprintf(command, sizeof(command), "rm -r %s", top);
 	EXPECT_EQ(0, system(command));
+}
+
+/* The GPU of an Orin with JetPack 5 (17000000.ga10b) and with JetPack 6. */
+TEST(the_load_of_the_gpu_is_found)
+{
+	static const char *const at[] = {
+		"/sys/devices/17000000.ga10b", "/sys/devices/platform/17000000.gpu",
+		"/sys/devices/platform/bus@0/17000000.gpu",
+	};
+	struct jetwatt_usage u;
+	char command[256];
+
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		strcpy(root, "/tmp/usage-XXXXXX");
+		ASSERT_NE(NULL, mkdtemp(root));
+		snprintf(command, sizeof(command), "mkdir -p %s%s && cd %s%s && echo 500 > load%s", root, at[i],
+			 root, at[i], i ? "" : " && ln -s 17000000.ga10b ../gpu.0");
+		ASSERT_EQ(0, system(command));
+		memset(&u, 0, sizeof(u));
+		find_gpu(&u);
+		read_memory_and_gpu(&u);
+		EXPECT_EQ(0.5, u.gpu) TH_LOG("%s: %s", at[i], u.gpu_load);
+		snprintf(command, sizeof(command), "rm -r %s", root);
+		EXPECT_EQ(0, system(command));
+	}
+	*root = '\0';
 }
 
 /* The kernel does not tell a user which pages of another user's file are cached: mincore() then

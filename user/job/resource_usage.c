@@ -327,13 +327,15 @@ static void read_machine(uint64_t *busy, uint64_t *idle, uint64_t *reads, uint64
 		fclose(f);
 }
 
-/* Find the load file of NVIDIA's GPU driver. Its unit is 1/1000. */
+/* Find the load file of NVIDIA's GPU driver. Its unit is 1/1000. Up to JetPack 5, the GPU's
+ * directory is not below platform, and on Orin it is called 17000000.ga10b; gpu.0 is a link to it. */
 static void find_gpu(struct jetwatt_usage *u)
 {
 	glob_t g;
 
 	if (!glob("/sys/devices/platform/*gpu*/load", 0, NULL, &g) ||
-	    !glob("/sys/devices/platform/*/*gpu*/load", 0, NULL, &g))
+	    !glob("/sys/devices/platform/*/*gpu*/load", 0, NULL, &g) ||
+	    !glob("/sys/devices/gpu.0/load", 0, NULL, &g))
 		snprintf(u->gpu_load, sizeof(u->gpu_load), "%s", g.gl_pathv[0]);
 	globfree(&g);
 }
