@@ -15,6 +15,18 @@ static void error_clear(struct jetwatt_error_text *err)
 		memset(err, 0, sizeof(*err));
 }
 
+/* Return: 0; -EAGAIN: throttling limits a clock, so the value that was set can't be read. */
+static int refuse_throttled(const struct jetwatt_board *b, struct jetwatt_error_text *err)
+{
+	if (!jetwatt_board_throttled(b))
+		return 0;
+	jetwatt_board_error_set(err, -EAGAIN, "thermal throttling limits a clock");
+	jetwatt_error_why(err, "throttling hides the value that was set for a clock, "
+			       "so jetwatt could not restore that value");
+	jetwatt_error_fix(err, "let the board cool, then try again");
+	return -EAGAIN;
+}
+
 /* Take the lease, and save the knobs unless a state of this boot is saved already.
  * *@created: a state was saved now. Return: as jetwatt_board_save(). */
 static int save_state(struct jetwatt_board *b, bool *created, struct jetwatt_error_text *err)
@@ -28,14 +40,12 @@ static int save_state(struct jetwatt_board *b, bool *created, struct jetwatt_err
 	rc = jetwatt_saved_load(b, err);
 	if (rc != 1 && rc != -ENOENT)
 		return rc;
-	if (jetwatt_board_throttled(b)) {
-		jetwatt_board_error_set(err, -EAGAIN, "thermal throttling limits a clock");
-		jetwatt_error_why(err, "throttling hides the value that was set for a clock, "
-				       "so jetwatt could not restore that value");
-		jetwatt_error_fix(err, "let the board cool, then try again");
-		return -EAGAIN;
-	}
-	rc = jetwatt_state_read(b, &b->saved, err);
+	rc = refuse_throttled(b, err);
+	if (!rc)
+		rc = jetwatt_state_read(b, &b->saved, err);
+	/* Throttling may have begun while the clocks were read. */
+	if (!rc)
+		rc = refuse_throttled(b, err);
 	if (rc)
 		return rc;
 	rc = jetwatt_saved_store(b, err);
