@@ -2,11 +2,12 @@
 /* Drift: the job changes while the learner measures modes, or while jetwattd holds the best
  * mode. */
 #include "learner_plant.h"
+#include "plan/drift.h"
 
 /* Return: 1 if the time in the row is that of the job now, or was not measured. */
 static int is_current(const FIXTURE_DATA(learner) *self, const struct jetwatt_row *row)
 {
-	return row->time_sd >= JETWATTD_NO_TIME ||
+	return row->time_sd >= JETWATT_ROW_NO_TIME ||
 	       fabs(log(row->time_ms / time_ms(&self->p, &row->mode))) < 0.05;
 }
 
@@ -100,9 +101,9 @@ TEST_F(learner, drift_while_holding_restarts_the_search)
 	ASSERT_NE(NULL, best(self));
 	was = is = *best(self);
 	is.time_ms *= 1.02;
-	EXPECT_FALSE(jetwattd_differs(&is, &was));
+	EXPECT_FALSE(jetwatt_rows_differ(&is, &was));
 	is.time_ms = 1.5 * was.time_ms;
-	ASSERT_TRUE(jetwattd_differs(&is, &was));
+	ASSERT_TRUE(jetwatt_rows_differ(&is, &was));
 	jetwattd_learner_relearn(&self->l, &(struct jetwattd_reading){ .m.row = is }, &was);
 	ASSERT_EQ(1, jetwattd_learner_news(&self->l, &news));
 	EXPECT_EQ(JETWATTD_DRIFTED, news.what);

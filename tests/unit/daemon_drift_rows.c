@@ -133,7 +133,7 @@ static void learned(FIXTURE_DATA(drift_rows) *self, size_t old, double by)
 
 		/* In readings 2 and 7, the mode was left before its time was measured. */
 		if (i == 2 || i == 7)
-			row.time_sd = JETWATTD_NO_TIME;
+			row.time_sd = JETWATT_ROW_NO_TIME;
 		jetwattd_learner_estimate(&self->learner, &row);
 	}
 	looks = looked_again = 0;
@@ -147,7 +147,7 @@ static int wrong(FIXTURE_DATA(drift_rows) *self)
 	for (size_t i = 0; i < self->learner.known.nr_rows; i++) {
 		const struct jetwatt_row *row = &self->learner.known.row[i];
 
-		n += jetwattd_is_complete(row) && fabs(log(row->time_ms / row_of(&row->mode, factor).time_ms)) > 0.05;
+		n += jetwatt_row_has_time(row) && fabs(log(row->time_ms / row_of(&row->mode, factor).time_ms)) > 0.05;
 	}
 	return n;
 }

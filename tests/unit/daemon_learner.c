@@ -160,7 +160,7 @@ TEST_F(learner, number_of_modes_is_limited)
 		learn(self, &unknown);
 		ASSERT_NE(NULL, best(self));
 		for (size_t k = 0; k < self->l.known.nr_rows; k++)
-			complete += self->l.known.row[k].time_sd < JETWATTD_NO_TIME;
+			complete += self->l.known.row[k].time_sd < JETWATT_ROW_NO_TIME;
 		EXPECT_EQ(6, complete);
 		memset(self->l.allowance, 0, sizeof(self->l.allowance));
 		self->p.budget_w *= 1.2;

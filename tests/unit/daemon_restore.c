@@ -21,8 +21,6 @@ unsigned int test_sleep(unsigned int seconds);
 #pragma weak jetwatt_profile_store_others
 #pragma weak jetwatt_profile_store_prior
 #pragma weak jetwattd_corunners
-#pragma weak jetwattd_differs
-#pragma weak jetwattd_differs_by
 #pragma weak jetwattd_quick_check
 #pragma weak jetwattd_store_reading
 #pragma weak jetwattd_ramp_end

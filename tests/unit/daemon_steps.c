@@ -2,6 +2,7 @@
 /* The learner of jetwattd with a server of a language model, of made-up costs of prefill and decode steps:
  * which mode is the best one follows from the mix of the steps. */
 #include "learner_plant.h"
+#include "plan/drift.h"
 
 #define WINDOW_S	20
 
@@ -132,7 +133,7 @@ TEST_F(learner, rows_after_a_drift_are_those_of_the_changed_server)
 	hold(self, &memory, 0.02, 15);
 	is.m.row.mode = self->l.known.mode[60];
 	jetwattd_learner_figures(&self->l, &is.steps, &is.m.row);
-	ASSERT_TRUE(jetwattd_differs(&is.m.row, &self->l.known.row[1]));
+	ASSERT_TRUE(jetwatt_rows_differ(&is.m.row, &self->l.known.row[1]));
 	jetwattd_learner_relearn(&self->l, &is, &self->l.known.row[1]);
 	EXPECT_EQ(1, self->l.known.nr_rows);
 	EXPECT_LT(0, hold(self, &longer, 0.5, 15));
@@ -146,9 +147,9 @@ TEST_F(learner, uncertain_time_and_small_difference_of_power_are_no_drift)
 	const struct jetwatt_row is = { .time_ms = 31.0, .time_sd = .005, .power_w = 22.0, .power_sd = .003 };
 	const struct jetwatt_row slow = { .time_ms = 60, .time_sd = .005, .power_w = 20.1, .power_sd = .003 };
 
-	EXPECT_TRUE(jetwattd_differs(&is, &was));
-	EXPECT_FALSE(jetwattd_differs_by(&is, &was, log(JETWATTD_CONTEXTS)));
-	EXPECT_TRUE(jetwattd_differs_by(&slow, &was, log(JETWATTD_CONTEXTS)));
+	EXPECT_TRUE(jetwatt_rows_differ(&is, &was));
+	EXPECT_FALSE(jetwatt_rows_differ_by(&is, &was, log(JETWATTD_CONTEXTS)));
+	EXPECT_TRUE(jetwatt_rows_differ_by(&slow, &was, log(JETWATTD_CONTEXTS)));
 }
 
 TEST_F(learner, long_reading_of_the_held_mode_replaces_a_short_one)

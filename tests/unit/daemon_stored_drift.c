@@ -2,6 +2,7 @@
 /* Drift between the stored rows of earlier jobs: the job has changed for good, for example because its
  * program has a new version under the same command line. */
 #include "learner_plant.h"
+#include "plan/drift.h"
 
 #define READINGS	60	/* readings of the held mode in a run */
 #define GAP_NS		5000000000ull
@@ -39,7 +40,7 @@ static int run(FIXTURE_DATA(learner) *self)
 			continue;
 		was = *best(self);
 		measure(p, &was.mode, EXACT_S, &got);
-		if (!jetwattd_differs(&got.m.row, &was)) {
+		if (!jetwatt_rows_differ(&got.m.row, &was)) {
 			deviations = 0;
 			if (jetwattd_wants_power(&self->l, &got.m.row, 0) ||
 			    jetwattd_wants_time(&self->l, &got.m.row))

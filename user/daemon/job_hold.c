@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "plan/drift.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -49,18 +50,14 @@ static void load_prior(struct jetwattd_run *r, int found)
 					.first_w = r->preset_w, .firsts = r->presets };
 	struct jetwatt_corpus other[OTHERS];
 	struct jetwatt_row *row = NULL, *cross_device = NULL;
-	struct jetwatt_db_row *db = NULL;
 	/* Do not use stored rows of a server: they have times per minibatch, for the mix of that time. */
-	int n = found && !r->serves ? jetwatt_profile_store_rows(&r->store, &db) : 0;
+	int n = found && !r->serves ? jetwatt_profile_store_rows(&r->store, &row, NULL) : 0;
 	int nr = found && !r->serves ? jetwatt_profile_store_prior(&r->store, &cross_device) : 0;
 	int others = found && n < JETWATTD_KNOWN && nr <= 0 ?
 		     jetwatt_profile_store_others(&r->store, other, OTHERS) : 0;
 
-	row = n > 0 ? malloc((size_t)n * sizeof(*row)) : NULL;
-	for (int i = 0; row && i < n; i++)
-		row[i] = db[i].row;
 	prior.row = row;
-	prior.rows = row ? (size_t)n : 0;
+	prior.rows = n > 0 ? (size_t)n : 0;
 	prior.cross_device = cross_device;
 	prior.nr_cross_device = nr > 0 ? (size_t)nr : 0;
 	prior.other = other;
@@ -71,7 +68,6 @@ static void load_prior(struct jetwattd_run *r, int found)
 		free((void *)other[i].row);
 	free(row);
 	free(cross_device);
-	free(db);
 }
 
 /* Return: the part of a log message that names the prior; "" without a prior. */
@@ -226,7 +222,7 @@ static int may_search_further(struct jetwattd_run *r)
 static int hold_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 			const struct jetwatt_row *was)
 {
-	int differs = r->serves ? jetwattd_differs_by(is, was, log(JETWATTD_CONTEXTS)) : jetwattd_differs(is, was);
+	int differs = r->serves ? jetwatt_rows_differ_by(is, was, log(JETWATTD_CONTEXTS)) : jetwatt_rows_differ(is, was);
 
 	return differs && !jetwattd_throttled(r, &was->mode);
 }
@@ -261,7 +257,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			struct jetwatt_row is;
 			size_t n = jetwattd_quick_check(r, &glancing, &is);
 
-			drifts = n ? jetwattd_differs(&is, &was) : jetwattd_minibatch_deviates(r->minibatch);
+			drifts = n ? jetwatt_rows_differ(&is, &was) : jetwattd_minibatch_deviates(r->minibatch);
 			if (jetwattd_changed(r) || (n && !drifts && !wants_power(r, &is)))
 				continue;
 		}

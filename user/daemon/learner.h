@@ -35,8 +35,6 @@
 /* The requests of the moment, which differ in the length of their contexts and prompts, change the measured
  * time and power of a server's steps by up to this factor. */
 #define JETWATTD_CONTEXTS	1.2
-/* Relative error that marks a row without a measured time: the cap ended the reading. */
-#define JETWATTD_NO_TIME	1.0
 /* Maximum number of readings of a server (windows) from which the present mix is computed. */
 #define JETWATTD_WINDOWS	64
 
@@ -422,10 +420,6 @@ const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_lear
  * else 0. */
 int jetwattd_learner_is_due(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
-/* Return: 1 if time or power of two rows of a mode differs by more than its errors and @least (as logarithm). */
-int jetwattd_differs_by(const struct jetwatt_row *is, const struct jetwatt_row *was, double least);
-/* The same with the least difference that a drift makes. */
-int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was);
 /* The job has drifted: reading @is replaces row @was of the same mode. All earlier rows are dropped; if
  * there are enough, they serve as a prior, scaled by the change of time and power. */
 void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwattd_reading *is,

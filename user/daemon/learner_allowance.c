@@ -83,7 +83,7 @@ int jetwattd_is_enough_measured(const struct jetwattd_learner *l)
 	for (size_t i = 0; i < l->known.nr_modes; i++) {
 		const struct jetwatt_row *row = jetwatt_tuner_row(&l->known, &l->known.mode[i]);
 
-		n += row && jetwattd_is_complete(row);
+		n += row && jetwatt_row_has_time(row);
 	}
 	return n >= l->terms.max_modes;
 }
@@ -121,7 +121,7 @@ double jetwattd_best_preset(const struct jetwattd_learner *l)
 	for (size_t k = 0; k < l->firsts; k++) {
 		const struct jetwatt_row *row = jetwatt_tuner_row(&l->known, &l->known.mode[l->first[k]]);
 
-		if (row && jetwattd_is_complete(row) && jetwattd_is_within(l, row) && !jetwattd_is_excluded(l, l->first[k]))
+		if (row && jetwatt_row_has_time(row) && jetwattd_is_within(l, row) && !jetwattd_is_excluded(l, l->first[k]))
 			least = fmin(least, jetwattd_row_objective(l, row));
 	}
 	return isinf(least) ? 0 : least;

@@ -11,17 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two readings of the same mode differ if the logarithm of their ratio exceeds both this number of
- * standard errors and this value. */
-#define DRIFT_SIGMA	4.0
-#define DRIFT_MIN	0.04
 /* A time is suspicious if the logarithm of its ratio to the predicted time exceeds both this value and
  * this number of standard errors, or if a mode that is at least as high in all knobs is slower by as
  * much. */
 #define FAR		0.2
 #define FAR_SIGMA	2.5
 /* Two minibatch times in one mode show a drift only if the logarithm of their ratio exceeds this
- * value (of a server log(JETWATTD_CONTEXTS)), which scatter alone does not reach, and DRIFT_SIGMA
+ * value (of a server log(JETWATTD_CONTEXTS)), which scatter alone does not reach, and JETWATT_DRIFT_SIGMA
  * standard errors. */
 #define APART		0.1
 /* Maximum cost of the first reading of a regular check, as a fraction of jetwattd_share_left(). */
@@ -29,34 +25,11 @@
 /* Minimum number of modes from before a drift that serve as a prior for the job after it. */
 #define LIKE		6
 
-static int deviates_by(double is, double is_sd, double was, double was_sd, double least)
-{
-	double sd = sqrt(is_sd * is_sd + was_sd * was_sd);
-
-	return fabs(log(is / was)) > fmax(DRIFT_SIGMA * sd, least);
-}
-
-static int deviates(double is, double is_sd, double was, double was_sd)
-{
-	return deviates_by(is, is_sd, was, was_sd, DRIFT_MIN);
-}
-
-int jetwattd_differs_by(const struct jetwatt_row *is, const struct jetwatt_row *was, double least)
-{
-	return deviates_by(is->time_ms, is->time_sd, was->time_ms, was->time_sd, least) ||
-	       deviates_by(is->power_w, is->power_sd, was->power_w, was->power_sd, least);
-}
-
-int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was)
-{
-	return jetwattd_differs_by(is, was, DRIFT_MIN);
-}
-
 /* Return: 1 if a later complete one of the first @rows rows has the same mode as row @i. */
 static int is_read_again(const struct jetwatt_row *row, size_t i, size_t rows)
 {
 	for (size_t k = i + 1; k < rows; k++)
-		if (jetwattd_is_complete(&row[k]) && jetwatt_mode_same(&row[k].mode, &row[i].mode))
+		if (jetwatt_row_has_time(&row[k]) && jetwatt_mode_same(&row[k].mode, &row[i].mode))
 			return 1;
 	return 0;
 }
@@ -74,7 +47,7 @@ static void keep_as_prior(struct jetwattd_learner *l, size_t rows, const struct 
 	size_t n = 0;
 
 	for (size_t i = 0; row && i < rows; i++) {
-		if (!jetwattd_is_complete(&k->row[i]) || is_read_again(k->row, i, rows))
+		if (!jetwatt_row_has_time(&k->row[i]) || is_read_again(k->row, i, rows))
 			continue;
 		row[n] = k->row[i];
 		row[n].time_ms *= is->time_ms / was->time_ms;
@@ -111,87 +84,17 @@ void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwattd_
 		jetwattd_news_add(l, &(struct jetwattd_news){ .what = JETWATTD_STORE, .reading = *is });
 }
 
-/* Return: index of the last complete row of mode @mode in @row, from row @from up to, but without, row @end; -1:
- * none. */
-static long last_of_mode(const struct jetwatt_row *row, size_t from, size_t end, const struct jetwatt_mode *mode)
-{
-	while (end-- > from)
-		if (jetwattd_is_complete(&row[end]) && jetwatt_mode_same(&row[end].mode, mode))
-			return (long)end;
-	return -1;
-}
-
-/* Compare a row with the last two complete rows of its mode among rows @from to @end - 1. Return: their number,
- * if its time differs from those of all of them, or its power does; 0: it agrees; -1: there are none. */
-static int count_contradicted(const struct jetwatt_row *row, size_t from, size_t end, const struct jetwatt_row *is)
-{
-	long was = (long)end;
-	int n = 0, time = 1, power = 1;
-
-	for (; n < 2; n++) {
-		was = last_of_mode(row, from, (size_t)was, &is->mode);
-		if (was < 0)
-			break;
-		time = time && deviates(is->time_ms, is->time_sd, row[was].time_ms, row[was].time_sd);
-		power = power && deviates(is->power_w, is->power_sd, row[was].power_w, row[was].power_sd);
-	}
-	return !n ? -1 : time || power ? n : 0;
-}
-
-/* Return: the next complete row of mode @mode from row @at on; NULL: none. */
-static const struct jetwatt_row *next_of_mode(const struct jetwatt_row *row, size_t at, size_t n,
-					      const struct jetwatt_mode *mode)
-{
-	for (; at < n; at++)
-		if (jetwattd_is_complete(&row[at]) && jetwatt_mode_same(&row[at].mode, mode))
-			return &row[at];
-	return NULL;
-}
-
-/*
- * Find the first drift among rows @from to @n - 1: rows that contradict two earlier rows, in one mode or in two.
- * A row that a later row of its mode refutes does not count, so a single wrong reading is no drift, unless it is
- * the last of three or more of its mode. Return: the first row after the drift; @from: none.
- */
-static size_t find_drift(const struct jetwatt_row *row, size_t from, size_t n)
-{
-	size_t start = from;
-	int contradicted = 0;
-
-	for (size_t i = from + 1; i < n; i++) {
-		int count = jetwattd_is_complete(&row[i]) ? count_contradicted(row, from, i, &row[i]) : -1;
-		const struct jetwatt_row *later = count > 0 ? next_of_mode(row, i + 1, n, &row[i].mode) : NULL;
-
-		if (count < 0)
-			continue;
-		if (!count || (later && !count_contradicted(row, from, i, later))) {
-			contradicted = 0;
-			continue;
-		}
-		if (!contradicted)
-			start = i;
-		contradicted += count;
-		if (contradicted >= 2)
-			return start;
-	}
-	return from;
-}
-
 void jetwattd_drift_drop_stored(struct jetwattd_learner *l)
 {
-	size_t earlier = 0, at = 0, next;
+	size_t earlier, at = jetwatt_rows_find_drift(l->known.row, l->known.nr_rows, &earlier);
 	const struct jetwatt_row *row;
 
-	while ((next = find_drift(l->known.row, at, l->known.nr_rows)) > at) {
-		earlier = at;
-		at = next;
-	}
 	if (!at)
 		return;
 	jetwattd_rows_drop(l, earlier);
 	at -= earlier;
 	row = l->known.row;
-	keep_as_prior(l, at, &row[at], &row[last_of_mode(row, 0, at, &row[at].mode)]);
+	keep_as_prior(l, at, &row[at], &row[jetwatt_rows_last_like(row, 0, at, &row[at])]);
 	jetwattd_rows_drop(l, at);
 }
 
@@ -200,7 +103,7 @@ static int contradicts(const struct jetwatt_row *is, const struct jetwatt_row *w
 {
 	double by = log(is->time_ms / was->time_ms);
 
-	if (!jetwattd_is_complete(was) ||
+	if (!jetwatt_row_has_time(was) ||
 	    fabs(by) < fmax(FAR, FAR_SIGMA * hypot(is->time_sd, was->time_sd)))
 		return 0;
 	return by > 0 ? jetwattd_dominates(&is->mode, &was->mode) :
@@ -227,7 +130,7 @@ static int times_differ(const struct jetwattd_learner *l, const struct jetwatt_r
 {
 	double apart = l->terms.reading_s > 0 ? log(JETWATTD_CONTEXTS) : APART;
 
-	return fabs(log(is->time_ms / was_ms)) > fmax(apart, DRIFT_SIGMA * hypot(is->time_sd, was_sd));
+	return fabs(log(is->time_ms / was_ms)) > fmax(apart, JETWATT_DRIFT_SIGMA * hypot(is->time_sd, was_sd));
 }
 
 /* Request from the loop a new reading of the mode of row @at. Return: 1. */
@@ -277,7 +180,7 @@ static int can_check(const struct jetwattd_learner *l, const struct jetwatt_row 
 	const struct jetwatt_row *best = jetwattd_best(l);
 	double by = best ? best->time_ms / row->time_ms : 1;
 
-	return jetwattd_is_complete(row) && jetwattd_is_within(l, row) &&
+	return jetwatt_row_has_time(row) && jetwattd_is_within(l, row) &&
 	       jetwattd_reading_cost(l, row->time_ms, by) <= PART * jetwattd_share_left(l) &&
 	       !jetwattd_lag_when(l, jetwattd_best_preset(l), jetwattd_reading_cost(l, row->time_ms, 0),
 				  jetwattd_row_objective(l, row));
@@ -300,11 +203,13 @@ static int check_jump(struct jetwattd_learner *l, const struct jetwattd_result *
 {
 	const struct jetwatt_row *is = &result->reading.m.row;
 	struct jetwattd_drift_check *c = &l->check;
+	struct jetwatt_row suspect = *is;
 
+	suspect.time_ms = c->was.time_ms;
 	/* Assume no drift if there is no new reading, or if it agrees with the earlier minibatches
 	 * or with the earlier reading. */
 	if (result->outcome != JETWATTD_MEASURED || !times_differ(l, is, c->before_ms, 0) ||
-	    !deviates(is->time_ms, is->time_sd, c->was.time_ms, is->time_sd))
+	    !jetwatt_rows_differ(is, &suspect))
 		return 0;
 	/* The newest row mixes minibatches from before and after the drift: replace it by the
 	 * new reading. */
@@ -325,7 +230,7 @@ static int bisect(struct jetwattd_learner *l)
 		size_t half = c->old + (c->now - c->old) / 2, mid = half;
 
 		while (mid < c->now &&
-		       !(jetwattd_is_complete(&l->known.row[mid]) && jetwattd_is_within(l, &l->known.row[mid])))
+		       !(jetwatt_row_has_time(&l->known.row[mid]) && jetwattd_is_within(l, &l->known.row[mid])))
 			mid++;
 		if (mid < c->now)
 			return request_check(l, JETWATTD_CHECK_PART, mid);

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "daemon/learner.h"
+#include "plan/drift.h"
 
 /* Number of complete readings from which on the model's predictions are trusted for slow modes. When
  * this number (or the smaller SURE_WITH of learner.c) is reached, the first row is checked for a drift.
@@ -17,12 +18,6 @@
 /* A reading of a mode that may be far slower takes at most this many times as long as a reading of the
  * best mode (learner_allowance.c, LONG_S). */
 #define JETWATTD_LONGER		2
-
-/* Return: 1 if the time in the row was measured; 0 if the cap ended the reading. */
-static inline int jetwattd_is_complete(const struct jetwatt_row *row)
-{
-	return row->time_sd < JETWATTD_NO_TIME;
-}
 
 /* Return: 1 if readings of this workload on other devices exist, and the job's rows agree with
  * them. */

@@ -68,7 +68,7 @@ size_t jetwattd_complete_rows(const struct jetwattd_learner *l)
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->known.nr_rows; i++)
-		n += jetwattd_is_complete(&l->known.row[i]);
+		n += jetwatt_row_has_time(&l->known.row[i]);
 	return n;
 }
 
@@ -197,7 +197,7 @@ long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain, int
 		struct mode_power p;
 		long at;
 
-		if (!jetwattd_is_complete(row) || by <= 1 ||
+		if (!jetwatt_row_has_time(row) || by <= 1 ||
 		    jetwatt_tuner_row(k, &row->mode) != row || is_within(k, &row->mode, watts))
 			continue;
 		p = mode_power(k, &row->mode);
@@ -247,7 +247,7 @@ void jetwattd_rows_choose_untimed(struct jetwattd_learner *l)
 	size_t n = 0;
 
 	for (size_t i = 0; i < k->nr_rows; i++) {
-		if (!jetwattd_is_complete(&k->row[i]) && k->row[i].power_w <= l->terms.limit_w)
+		if (!jetwatt_row_has_time(&k->row[i]) && k->row[i].power_w <= l->terms.limit_w)
 			continue;
 		k->row[n] = k->row[i];
 		l->steps.cost[n++] = l->steps.cost[i];
@@ -271,7 +271,7 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_row 
 	}
 	if (!(row.time_ms > 0)) {
 		row.time_ms = estimate_time(l, &row.mode);
-		row.time_sd = JETWATTD_NO_TIME;
+		row.time_sd = JETWATT_ROW_NO_TIME;
 		if (keep)
 			keep_untimed(l->spent, &row);
 	}

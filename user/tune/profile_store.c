@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "plan/drift.h"
 #include "store/pool.h"
 #include "util/error.h"
 #include "util/settings.h"
@@ -271,10 +272,33 @@ int jetwatt_profile_store_forget(struct jetwatt_profile_store *k, size_t keep)
 	return n < 0 ? store_refused(k, n, &e) : 0;
 }
 
-int jetwatt_profile_store_rows(struct jetwatt_profile_store *k, struct jetwatt_db_row **row)
+/* Read the rows of the workload @id, as jetwatt_profile_store_rows(). Return: number of rows, negative errno. */
+static int store_rows_of(struct jetwatt_profile_store *k, int64_t id, struct jetwatt_row **row, int *outdated,
+			 struct jetwatt_error_text *e)
+{
+	struct jetwatt_db_row *db = NULL;
+	int n = jetwatt_db_rows(k->db, id, &db, e), from;
+
+	*row = n > 0 ? malloc((size_t)n * sizeof(**row)) : NULL;
+	if (n > 0 && !*row) {
+		*e = (struct jetwatt_error_text){ "cannot read the measurements of this workload", "out of memory", "" };
+		n = -ENOMEM;
+	}
+	for (int i = 0; i < n; i++)
+		(*row)[i] = db[i].row;
+	free(db);
+	if (n <= 0 || !outdated)
+		return n;
+	from = (int)jetwatt_rows_find_drift(*row, (size_t)n, NULL);
+	memmove(*row, *row + from, (size_t)(n - from) * sizeof(**row));
+	*outdated = from;
+	return n - from;
+}
+
+int jetwatt_profile_store_rows(struct jetwatt_profile_store *k, struct jetwatt_row **row, int *outdated)
 {
 	struct jetwatt_error_text e;
-	int n = jetwatt_db_rows(k->db, k->id, row, &e);
+	int n = store_rows_of(k, k->id, row, outdated, &e);
 
 	return n < 0 ? -1 - jetwatt_profile_store_error(n, &e) : n;
 }
@@ -295,19 +319,6 @@ static int store_same_board(const struct jetwatt_workload *a, const struct jetwa
 	       !strcmp(a->params, b->params);
 }
 
-static int store_rows_of(struct jetwatt_profile_store *k, int64_t id, struct jetwatt_corpus *c,
-			 struct jetwatt_error_text *e)
-{
-	struct jetwatt_db_row *db = NULL;
-	int n = jetwatt_db_rows(k->db, id, &db, e);
-	struct jetwatt_row *row = n > 0 ? malloc((size_t)n * sizeof(*row)) : NULL;
-
-	for (int i = 0; row && i < n; i++)
-		row[i] = db[i].row;
-	*c = (struct jetwatt_corpus){ row, NULL, row ? (size_t)n : 0 };
-	free(db);
-	return n < 0 ? n : 0;
-}
 
 /* Return: 1 if a stored workload may serve as a reference of the current workload, else 0. */
 static int store_is_reference(const struct jetwatt_profile_store *k, const struct jetwatt_db_profile *p)
@@ -328,6 +339,8 @@ int jetwatt_profile_store_others(struct jetwatt_profile_store *k, struct jetwatt
 	struct jetwatt_db_profile *p = NULL;
 	struct jetwatt_error_text e;
 	int n = jetwatt_db_profiles(k->db, &p, &e), err = n < 0 ? n : 0;
+	struct jetwatt_row *row;
+	int rows, outdated = 0;
 	size_t found = 0;
 
 	for (int i = 0; i < 2 * n && found < max && !err; i++) {
@@ -335,8 +348,10 @@ int jetwatt_profile_store_others(struct jetwatt_profile_store *k, struct jetwatt
 
 		if (store_is_calibration(at) != (i >= n) || !store_is_reference(k, at))
 			continue;
-		err = store_rows_of(k, at->id, &c[found], &e);
-		found += !err && c[found].n;
+		rows = store_rows_of(k, at->id, &row, &outdated, &e);
+		if (rows > 0)
+			c[found++] = (struct jetwatt_corpus){ row, NULL, (size_t)rows };
+		err = rows < 0 ? rows : 0;
 	}
 	free(p);
 	if (!err)

@@ -86,9 +86,10 @@ uint64_t jetwatt_profile_store_known(struct jetwatt_profile_store *k, const stru
 /* Format the command of a running job in the form that identifies the workload. */
 void jetwatt_profile_store_command(pid_t pid, char *buf, size_t len);
 
-/* Read this device's rows of the workload; the caller frees them. Return: number of rows; on an
- * error, -1 minus the exit code. */
-int jetwatt_profile_store_rows(struct jetwatt_profile_store *k, struct jetwatt_db_row **row);
+/* Read this device's rows of the workload in order of time; the caller frees them. @outdated: if not NULL, the rows
+ * from before the last drift (plan/drift.h) are left out, and it is set to their number. Return: number of rows; on
+ * an error, -1 minus the exit code. */
+int jetwatt_profile_store_rows(struct jetwatt_profile_store *k, struct jetwatt_row **row, int *outdated);
 
 /*
  * Read the medians of the workload's rows from other devices, releases and cgroups

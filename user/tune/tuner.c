@@ -158,18 +158,20 @@ int jetwatt_tuner_others(struct jetwatt_tuner *l)
 
 int jetwatt_tuner_reuse(struct jetwatt_tuner *l)
 {
-	struct jetwatt_db_row *row = NULL;
-	int n = jetwatt_profile_store_rows(l->store, &row), err = 0;
+	struct jetwatt_row *row = NULL;
+	int outdated = 0, n = jetwatt_profile_store_rows(l->store, &row, &outdated), err = 0;
 
 	if (n < 0)
 		return -1 - n;
 	for (int i = 0; i < n && !err; i++)
-		if (!tuner_has_row(l, &row[i].row))
-			err = jetwatt_tuner_add(l, &row[i].row);
+		if (!tuner_has_row(l, &row[i]))
+			err = jetwatt_tuner_add(l, &row[i]);
 	free(row);
 	l->from_file = l->nr_rows;
 	if (!err)
 		jetwatt_notice("%d measurements of this workload reused from the database", n);
+	if (!err && outdated)
+		jetwatt_notice("%d older measurements left out: the workload has changed since", outdated);
 	return err ? err : jetwatt_tuner_others(l);
 }
 
