@@ -23,6 +23,7 @@ int jetwatt_left_mode_time(const struct jetwatt_session *w, uint64_t since_ns, u
 	size_t first = w->nr_sync, before;
 	double sum = 0, squares = 0;
 	unsigned int n = 0;
+	uint32_t tgid;
 	int bounds;
 
 	while (first && w->sync[first - 1].exit_ns > since_ns)
@@ -33,11 +34,13 @@ int jetwatt_left_mode_time(const struct jetwatt_session *w, uint64_t since_ns, u
 	if (!bound)
 		return -ENOMEM;
 	bounds = jetwatt_batch_segment(w->sync + first, w->nr_sync - first, bound, &info);
+	tgid = bounds > 0 ? jetwatt_measure_process(bound, bounds, since_ns) : 0;
 	for (int i = 0; i < bounds; i++) {
 		double ms = (bound[i].end_ns - bound[i].start_ns) * 1e-6;
 
 		if (bound[i].start_ns < since_ns || bound[i].end_ns > until_ns ||
-		    bound[i].kind != JETWATT_BATCH_TRAIN || bound[i].flags & JETWATT_BATCH_INFERRED)
+		    bound[i].kind != JETWATT_BATCH_TRAIN || bound[i].tgid != tgid ||
+		    bound[i].flags & JETWATT_BATCH_INFERRED)
 			continue;
 		sum += ms;
 		squares += ms * ms;

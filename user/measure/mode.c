@@ -46,6 +46,7 @@
  * waits. */
 #define BATCHES_BEFORE		32
 #define WAITS_BEFORE_MIN	256
+#define PROCESSES_MAX		16	/* maximum number of processes whose minibatches are counted */
 
 const struct jetwatt_measure_limits jetwatt_measure_profile = {
 	.batches = 8, .seconds = 1.5, .target = 0.01, .max_s = 20, .idle_s = 30,
@@ -92,21 +93,44 @@ static void free_work(struct mode_work *k)
 	free(k->t);
 }
 
+uint32_t jetwatt_measure_process(const struct jetwatt_batch_bound *b, int n, uint64_t since_ns)
+{
+	struct { uint32_t tgid; size_t minibatches; } of[PROCESSES_MAX] = { { 0, 0 } };
+	size_t most = 0;
+
+	for (int i = 0; i < n; i++) {
+		size_t p = 0;
+
+		if (b[i].end_ns <= since_ns || b[i].kind != JETWATT_BATCH_TRAIN)
+			continue;
+		while (p < PROCESSES_MAX && of[p].minibatches && of[p].tgid != b[i].tgid)
+			p++;
+		if (p == PROCESSES_MAX)
+			continue;
+		of[p].tgid = b[i].tgid;
+		of[p].minibatches++;
+		most = of[p].minibatches > of[most].minibatches ? p : most;
+	}
+	return of[most].tgid;
+}
+
 /* Return the median duration of the minibatches since the change of mode, ns; 0 if there are
  * none. */
 static uint64_t median_length(struct mode_work *k, int bounds, uint64_t since_ns)
 {
+	uint32_t tgid = jetwatt_measure_process(k->bound, bounds, since_ns);
 	size_t n = 0;
 
 	for (int i = 0; i < bounds; i++)
-		if (k->bound[i].start_ns >= since_ns && k->bound[i].kind == JETWATT_BATCH_TRAIN)
+		if (k->bound[i].start_ns >= since_ns && k->bound[i].kind == JETWATT_BATCH_TRAIN &&
+		    k->bound[i].tgid == tgid)
 			k->time[n++] = k->bound[i].end_ns - k->bound[i].start_ns;
 	qsort(k->time, n, sizeof(*k->time), jetwatt_order_doubles);
 	return n ? k->time[n / 2] : 0;
 }
 
 /*
- * Collect times and energies of complete minibatches after @from_ns, without the first
+ * Collect times and energies of complete minibatches of one process after @from_ns, without the first
  * BATCHES_DROPPED minibatches after the change of mode (without the first @drop if they are longer
  * than LONG_NS). Set k->from_ns to the start of the first collected minibatch. Return: their
  * number.
@@ -114,6 +138,7 @@ static uint64_t median_length(struct mode_work *k, int bounds, uint64_t since_ns
 static size_t clean_batches(const struct jetwatt_session *w, struct mode_work *k, int bounds,
 			    uint64_t since_ns, uint64_t from_ns, int drop)
 {
+	uint32_t tgid = jetwatt_measure_process(k->bound, bounds, since_ns);
 	size_t n = 0, lo = 0, hi = 0;
 	int after = 0;
 
@@ -122,7 +147,7 @@ static size_t clean_batches(const struct jetwatt_session *w, struct mode_work *k
 		uint64_t covered, span = b->end_ns - b->start_ns;
 		double uj;
 
-		if (b->start_ns < since_ns || b->kind != JETWATT_BATCH_TRAIN ||
+		if (b->start_ns < since_ns || b->kind != JETWATT_BATCH_TRAIN || b->tgid != tgid ||
 		    b->flags & JETWATT_BATCH_INFERRED)
 			continue;
 		if (after++ < (span < LONG_NS ? BATCHES_DROPPED : drop) || b->start_ns < from_ns ||
@@ -209,11 +234,13 @@ static int predict_mode(const struct jetwatt_session *w, struct mode_work *k, in
 static int use_partial(const struct mode_work *k, int bounds, const struct jetwatt_settle *step, uint64_t from_ns,
 		       const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
 {
+	uint32_t tgid = jetwatt_measure_process(k->bound, bounds, step->since_ns);
+
 	for (int i = 0; i < bounds; i++) {
 		const struct jetwatt_batch_bound *b = &k->bound[i];
 		struct jetwatt_row row = m->row;
 
-		if (!step->n || b->end_ns > step->t[step->n - 1] ||
+		if (!step->n || b->tgid != tgid || b->end_ns > step->t[step->n - 1] ||
 		    jetwatt_partial_time(b, step->since_ns, limits, &row) ||
 		    jetwatt_partial_power(step, from_ns, b->end_ns, &row))
 			continue;

@@ -2,7 +2,8 @@
 /*
  * Measures one mode on a running job: waits until power has settled after the change of mode, then
  * measures whole minibatches until the error of their mean is small enough or the time limit has
- * passed. The limits may permit a shorter measurement: see @slow_ms, @before_ms and @decay.
+ * passed. The limits may permit a shorter measurement: see @slow_ms, @before_ms and @decay. Of several
+ * processes, the one with the most minibatches is measured.
  */
 #ifndef JETWATT_MEASURE_MODE_H
 #define JETWATT_MEASURE_MODE_H
@@ -12,6 +13,7 @@
 #include "energy/energy.h"
 #include "measure/measured.h"
 #include "measure/session.h"
+#include "minibatch/minibatch.h"
 
 /*
  * Number of waits before the change of mode from which minibatches are found. With waits from
@@ -83,6 +85,15 @@ typedef void (*jetwatt_measure_fn)(const struct jetwatt_measure *so_far, double 
 int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
 			 const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
 			 jetwatt_measure_fn progress, void *arg);
+
+/*
+ * Return the process whose minibatches are measured: the one with the most minibatches among the @n bounds
+ * @b, in order of their ends, that end after @since_ns. The minibatches of different processes may differ in
+ * length and overlap, so their mean would depend on how many of each the measurement contains. If the
+ * processes are alike, as in data-parallel training, it does not matter which of them is measured. 0: there are no
+ * minibatches.
+ */
+uint32_t jetwatt_measure_process(const struct jetwatt_batch_bound *b, int n, uint64_t since_ns);
 
 /* Print why a measurement has failed. @err: result of jetwatt_measure_mode(). Return: exit code. */
 int jetwatt_measure_why(const struct jetwatt_session *w, int err,
