@@ -2,6 +2,8 @@
 /* Costs of prefill and decode steps of a made-up server, and the figures per token of their mix. */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "kselftest_harness.h"
 #include "measure/phase_cost.h"
@@ -84,6 +86,42 @@ TEST(rare_prefills_are_told_apart)
 	EXPECT_EQ(3, c.kind[JETWATT_PREFILL].steps);
 	EXPECT_NEAR(10, c.kind[JETWATT_DECODE].ms, 0.1);
 	EXPECT_NEAR(20, c.kind[JETWATT_DECODE].power_w, 0.5);
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct jetwatt_sync *x = a, *y = b;
+
+	return (x->exit_ns > y->exit_ns) - (x->exit_ns < y->exit_ns);
+}
+
+/* The prefill steps of each server contain whole decode steps of the other. */
+TEST(two_servers)
+{
+	const struct server s = { 100, 10, 20, 20, 20, 25 };
+	struct jetwatt_session w;
+	static struct jetwatt_sync both[2 * STEPS];
+	struct jetwatt_step_costs c;
+
+	for (int i = 0; i < 2; i++) {
+		w = serve(&s);
+		memcpy(both + i * STEPS, sync_, sizeof(sync_));
+		for (int j = 0; j < STEPS && i; j++) {
+			both[STEPS + j].tgid = both[STEPS + j].tid = 8;
+			both[STEPS + j].launch_ns += 203 * MS;
+			both[STEPS + j].enter_ns += 203 * MS;
+			both[STEPS + j].exit_ns += 203 * MS;
+		}
+	}
+	qsort(both, 2 * STEPS, sizeof(*both), by_end);
+	w.sync = both;
+	w.nr_sync = 2 * STEPS;
+	ASSERT_EQ(0, jetwatt_phase_costs(&w, 1000 * MS, 2000 * MS, &c));
+	EXPECT_NEAR(2 * STEPS / 25, c.prompts, 2);
+	EXPECT_NEAR(c.kind[JETWATT_PREFILL].steps, c.kind[JETWATT_PREFILL].used, 20);
+	EXPECT_NEAR(100, c.kind[JETWATT_PREFILL].ms, 0.1);
+	EXPECT_NEAR(10, c.kind[JETWATT_DECODE].ms, 0.1);
+	EXPECT_NEAR(20, c.kind[JETWATT_PREFILL].power_w, 0.01);
 }
 
 TEST(figures_do_not_depend_on_the_requests_that_arrived)

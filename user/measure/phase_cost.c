@@ -22,6 +22,7 @@ static const double percentile[JETWATT_STEP_KINDS] = { [JETWATT_PREFILL] = 0.9, 
 /* Relative standard error of a time that is computed from fewer than four steps. */
 #define ONE_SD		0.3
 #define BLOCK_NS	50e6	/* minimum duration of a block of steps, ns */
+#define PROCESSES_MAX	16	/* maximum number of processes whose prompts are counted one by one */
 
 /**
  * struct steps - the steps of one kind whose energy is known
@@ -38,19 +39,17 @@ static uint64_t launch_ns(const struct jetwatt_batch_bound *b)
 	return b->start_ns + (b->launches ? b->fetch_ns : 0);
 }
 
-/* Compute the energy between two times; the times of successive calls ascend. @lo: index of the last
- * sample at or before the time of the call before. Return: uJ; NAN: there are no samples. */
-static double energy_between(const struct jetwatt_session *w, size_t *lo, uint64_t from, uint64_t to)
+/* Compute the energy between two times. The steps of several processes overlap, so the times of successive
+ * calls need not ascend. Return: uJ; NAN: there are no samples. */
+static double energy_between(const struct jetwatt_session *w, uint64_t from, uint64_t to)
 {
-	size_t hi;
+	size_t lo = jetwatt_batch_sample_at(w->power, w->nr_power, from), hi;
 	double uj;
 
-	while (*lo + 1 < w->nr_power && w->power[*lo + 1].time_ns <= from)
-		++*lo;
-	for (hi = *lo; hi < w->nr_power && w->power[hi].time_ns < to;)
-		hi++;
-	hi = hi < w->nr_power ? hi + 1 : hi;
-	return jetwatt_batch_energy(w->power + *lo, hi - *lo, w->total, w->nr_total, from, to, &uj, NULL) ?
+	lo -= lo && (lo == w->nr_power || w->power[lo].time_ns > from);
+	hi = lo + jetwatt_batch_sample_at(w->power + lo, w->nr_power - lo, to);
+	hi += hi < w->nr_power;
+	return jetwatt_batch_energy(w->power + lo, hi - lo, w->total, w->nr_total, from, to, &uj, NULL) ?
 	       NAN : uj;
 }
 
@@ -78,6 +77,27 @@ static double median_ns(const struct jetwatt_batch_bound *b, int n, uint32_t pha
 			ns[m++] = b[i].end_ns - launch_ns(&b[i]);
 	qsort(ns, m, sizeof(*ns), jetwatt_order_doubles);
 	return m ? ns[m / 2] : 0;
+}
+
+/* The kind of the last step of a process. */
+struct last_step {
+	uint32_t tgid;
+	int kind;
+};
+
+/* Replace the kind of the last step of a process. Return: that kind; -1: it is the first step of the process,
+ * or there are too many processes. */
+static int replace_kind(struct last_step *last, uint32_t tgid, int kind)
+{
+	for (int i = 0; i < PROCESSES_MAX; i++) {
+		int was = last[i].kind;
+
+		if (was >= 0 && last[i].tgid != tgid)
+			continue;
+		last[i] = (struct last_step){ tgid, kind };
+		return was;
+	}
+	return -1;
 }
 
 static void count_step(const struct jetwatt_batch_bound *b, int kind, int after, struct jetwatt_step_costs *c)
@@ -118,24 +138,26 @@ static void find_costs(const struct jetwatt_session *w, const struct jetwatt_bat
 {
 	uint32_t decode = main_phase(b, n);
 	double median = median_ns(b, n, decode, s[JETWATT_DECODE].ns), gap_uj = 0, gap_ns = 0;
-	size_t lo = 0;
-	int before = -1;
+	struct last_step last[PROCESSES_MAX];
 
+	for (int i = 0; i < PROCESSES_MAX; i++)
+		last[i].kind = -1;
 	for (int i = 0; i < n; i++) {
 		uint64_t launch = launch_ns(&b[i]);
 		int kind = b[i].end_ns - launch > median * (b[i].phase == decode ? LONGER_STEP : LONGER_PHASE) ?
 			   JETWATT_PREFILL : JETWATT_DECODE;
 		double gap, uj;
+		int before;
 
 		if (!b[i].phase || b[i].flags & JETWATT_BATCH_INFERRED)
 			continue;
+		before = replace_kind(last, b[i].tgid, kind);
 		if (b[i].end_ns > since_ns)
 			count_step(&b[i], kind, before, c);
-		before = kind;
 		if (b[i].start_ns < from_ns || b[i].end_ns > w->power_ns)
 			continue;
-		gap = launch > b[i].start_ns ? energy_between(w, &lo, b[i].start_ns, launch) : 0;
-		uj = energy_between(w, &lo, launch, b[i].end_ns);
+		gap = launch > b[i].start_ns ? energy_between(w, b[i].start_ns, launch) : 0;
+		uj = energy_between(w, launch, b[i].end_ns);
 		if (isnan(gap) || isnan(uj))
 			continue;
 		gap_uj += gap;
