@@ -44,6 +44,8 @@
  * @samples: number of samples since @begun_ns
  * @lost: number of samples lost since @begun_ns
  * @waits: number of waits
+ * @minibatches: number of training minibatches in the waits that jetwatt_session_forget() has discarded, which
+ *	end at @counted_ns or before
  * @last_wait_ns: end of the last wait for the GPU, ns
  * @power_ns: time of the last power sample, ns
  * @alive_ns: time of the last reading of each rail of the total power, ns
@@ -98,6 +100,8 @@ struct jetwatt_session {
 	struct jetwatt_sync *mark;
 	size_t nr_mark, max_mark;
 	uint64_t samples, lost, waits, last_wait_ns, power_ns;
+	size_t minibatches;
+	uint64_t counted_ns;
 	uint64_t alive_ns[JETWATT_RAILS_MAX], last_batch_ns;
 	int32_t bus_uv[JETWATT_RAILS_MAX];
 	struct jetwatt_sysfs *sysfs;
@@ -185,6 +189,13 @@ void jetwatt_session_finish(struct jetwatt_session *w);
 /* Discard the power samples before @before_ns, except the last of these samples. */
 void jetwatt_session_discard(struct jetwatt_session *w, uint64_t before_ns);
 
+/*
+ * If very many waits are stored, count their minibatches and discard them and all marks, except the last
+ * @keep waits. A search calls this function between two modes, so that its memory does not grow with the
+ * duration of the search.
+ */
+void jetwatt_session_forget(struct jetwatt_session *w, size_t keep);
+
 /* Return: number of waits that the probe lost, plus the records (waits, or power samples) that the
  * join discarded because they arrived too late or memory was short. */
 uint64_t jetwatt_session_waits_lost(const struct jetwatt_session *w);
@@ -192,7 +203,7 @@ uint64_t jetwatt_session_waits_lost(const struct jetwatt_session *w);
 /* Read the state of the probe, which tells how the waits were detected. */
 void jetwatt_session_probe_state(const struct jetwatt_session *w, struct jetwatt_probe_state *st);
 
-/* Return: number of training minibatches found in the waits that the session has stored. */
+/* Return: number of training minibatches found in the waits since the start of the session. */
 size_t jetwatt_session_minibatches(const struct jetwatt_session *w);
 
 /* Return: total power of a sample, W. */

@@ -2,6 +2,7 @@
 /* Queries about what a session has measured so far, and the discarding of old samples. */
 #include "measure/session.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 
 /* Minimum allocated size of an array after shrinking, in entries. */
 #define ENTRIES_MIN	128
+/* Waits are counted and discarded if more than this number is stored (3.5 MiB). */
+#define WAITS_MAX	65536
 
 /* Halve the allocated size of an array of which at most a quarter is used. */
 static void shrink_array(void **array, size_t *max, size_t n, size_t size)
@@ -45,17 +48,44 @@ uint64_t jetwatt_session_waits_lost(const struct jetwatt_session *w)
 	       jetwatt_join_late(w->join);
 }
 
-size_t jetwatt_session_minibatches(const struct jetwatt_session *w)
+/* Count the training minibatches that end after w->counted_ns and not after @until_ns. Return: 0; -ENOMEM. */
+static int count_minibatches(const struct jetwatt_session *w, uint64_t until_ns, size_t *count)
 {
 	struct jetwatt_batch_bound *b = calloc(2 * w->nr_sync + 1, sizeof(*b));
 	struct jetwatt_batch_info info;
-	int n = b ? jetwatt_batch_segment(w->sync, w->nr_sync, b, &info) : 0;
-	size_t count = 0;
+	int n = b ? jetwatt_batch_segment(w->sync, w->nr_sync, b, &info) : -ENOMEM;
 
+	*count = 0;
 	for (int i = 0; i < n; i++)
-		count += b[i].kind == JETWATT_BATCH_TRAIN;
+		*count += b[i].kind == JETWATT_BATCH_TRAIN && b[i].end_ns > w->counted_ns && b[i].end_ns <= until_ns;
 	free(b);
-	return count;
+	return n == -ENOMEM ? n : 0;
+}
+
+size_t jetwatt_session_minibatches(const struct jetwatt_session *w)
+{
+	size_t count;
+
+	count_minibatches(w, UINT64_MAX, &count);
+	return w->minibatches + count;
+}
+
+void jetwatt_session_forget(struct jetwatt_session *w, size_t keep)
+{
+	uint64_t until_ns;
+	size_t count;
+
+	if (w->nr_sync <= WAITS_MAX || w->nr_sync <= keep)
+		return;
+	/* The boundaries near the last wait may be found differently once more waits are known. */
+	until_ns = w->sync[w->nr_sync - keep - 1].exit_ns;
+	if (count_minibatches(w, until_ns, &count))
+		return;
+	w->minibatches += count;
+	w->counted_ns = until_ns;
+	memmove(w->sync, w->sync + w->nr_sync - keep, keep * sizeof(*w->sync));
+	w->nr_sync = keep;
+	w->nr_mark = 0;
 }
 
 double jetwatt_session_total(const struct jetwatt_session *w, const struct jetwatt_power *p)

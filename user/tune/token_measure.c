@@ -159,6 +159,7 @@ int jetwatt_token_measure(struct jetwatt_tokens *t, struct jetwatt_tuner *l, siz
 	/* Include the steps that the previous mode ran while this one was chosen. */
 	if (t->since_ns && !jetwatt_phase_costs(l->session, t->since_ns, t->since_ns + SETTLE_NS, &c))
 		t->cost[l->nr_rows - 1] = c;
+	jetwatt_session_forget(l->session, JETWATT_MEASURE_WAITS_BEFORE);
 	err = jetwatt_mode_guard_apply(l->guard, &l->mode[index]);
 	if (err)
 		return err;

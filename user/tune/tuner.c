@@ -222,6 +222,7 @@ int jetwatt_tuner_measure(struct jetwatt_tuner *l, size_t index, const char *why
 	char what[96];
 
 	limits.idle_s = l->wait_s;
+	jetwatt_session_forget(l->session, JETWATT_MEASURE_WAITS_BEFORE);
 	err = jetwatt_mode_guard_apply(l->guard, &l->mode[index]);
 	if (err)
 		return err;
