@@ -361,6 +361,22 @@ static void make_launches(struct job *j, uint64_t z)
 		}
 }
 
+/* Minibatches of one wait, and a checkpoint with a wait for each parameter. */
+static void make_saved(struct job *j, uint64_t z)
+{
+	uint64_t now = 1000 * MS;
+
+	for (int i = 0; i < 140; i++) {
+		bool copy = i >= 60 && i < 100;
+
+		now += copy ? MS / 50 : 8 * MS;
+		j->sync[j->waits++] = (struct jetwatt_sync){ .enter_ns = now,
+			.exit_ns = now + (uint64_t)((copy ? 0.05 + 0.4 * job_uniform(&z) : 50) * MS), .tgid = 100,
+			.tid = 100, .call = JETWATT_SYNC_STREAM };
+		now = j->sync[j->waits - 1].exit_ns;
+	}
+}
+
 /* A job with twelve waits per minibatch; most launches are before the last one. */
 static void make_many(struct job *j, uint64_t z)
 {
@@ -408,6 +424,7 @@ TEST(every_rule_is_reached)
 		{ JETWATT_RULE_MARK, { 0 }, make_marks },
 		{ JETWATT_RULE_NO_LAUNCH, { 0 }, make_launches },
 		{ JETWATT_RULE_PART, { 0 }, make_many },
+		{ JETWATT_RULE_BURST, { 0 }, make_saved },
 		{ JETWATT_RULE_SINGLE, { .k = 1, .minibatches = 30 }, NULL },
 		{ JETWATT_RULE_GAP, { .k = 4, .minibatches = 9 }, NULL },
 		{ JETWATT_RULE_IDLE, { 0 }, make_idle },

@@ -88,6 +88,19 @@ size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, bool launches,
 			   struct jetwatt_sync *merged, struct jetwatt_batch_why *why);
 void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n);
 
+/* merge.c: move the item @from to @to; @to is at most @from. Join the items @from to @end - 1 with the item @to
+ * before them, as @rule decides. @merged, @why: as for jetwatt_merge_waits(). */
+void jetwatt_item_move(struct jetwatt_item *it, size_t from, size_t to, struct jetwatt_sync *merged);
+void jetwatt_items_join(struct jetwatt_item *it, size_t to, size_t from, size_t end, struct jetwatt_sync *merged,
+			enum jetwatt_batch_rule rule, struct jetwatt_batch_why *why);
+/*
+ * burst.c: join bursts of very short waits, as of a checkpoint, with the wait before them. @it, @n: the waits of a
+ * job whose launches are not traced. @merged, @why: as for jetwatt_merge_waits(). Return: number of waits that are
+ * left; @n if memory is short.
+ */
+size_t jetwatt_bursts_merge(struct jetwatt_item *it, size_t n, struct jetwatt_sync *merged,
+			    struct jetwatt_batch_why *why);
+
 /*
  * long_cycle.c: find minibatches with more than JETWATT_PERIOD_MAX waits in the waits of a job whose
  * launches are traced. Return: 1: such long minibatches were found; 0: no long minibatch was found,

@@ -60,18 +60,6 @@ bool jetwatt_long_is_lost(const struct jetwatt_long_sum *sum, const struct jetwa
 	return sum->waits > TOO_MANY * cycle->waits;
 }
 
-/* Move the item @from to @to; @to is at most @from. */
-static void move(struct jetwatt_item *it, size_t from, size_t to, struct jetwatt_sync *merged)
-{
-	bool own = it[from].sync == &merged[from];
-
-	it[to] = it[from];
-	if (own && from != to) {
-		merged[to] = merged[from];
-		it[to].sync = &merged[to];
-	}
-}
-
 /* Merge the items @from to @to - 1 into the item @at; if these items are too many for one cycle,
  * move them to the indices from @at on instead. Return: number of items. */
 static size_t merge_cycle(struct jetwatt_item *it, size_t from, size_t to, size_t at,
@@ -83,7 +71,7 @@ static size_t merge_cycle(struct jetwatt_item *it, size_t from, size_t to, size_
 
 	if (to - from > TOO_MANY * cycle->waits) {
 		for (size_t i = from; i < to; i++)
-			move(it, i, at + i - from, merged);
+			jetwatt_item_move(it, i, at + i - from, merged);
 		return to - from;
 	}
 	for (size_t i = from; i < to; i++) {
@@ -132,7 +120,7 @@ int jetwatt_long_cycles_merge(struct jetwatt_item *it, size_t *n, struct jetwatt
 			return rc;
 		if (!rc) {
 			for (end = done + seen; done < end; done++)
-				move(it, done, kept++, merged);
+				jetwatt_item_move(it, done, kept++, merged);
 			continue;
 		}
 		for (size_t limit = done + seen; (end = minibatch_end(it, done, limit, cycle)); done = end)

@@ -79,6 +79,26 @@ size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, bool launches,
 	return kept;
 }
 
+void jetwatt_item_move(struct jetwatt_item *it, size_t from, size_t to, struct jetwatt_sync *merged)
+{
+	bool own = it[from].sync == &merged[from];
+
+	it[to] = it[from];
+	if (own && from != to) {
+		merged[to] = merged[from];
+		it[to].sync = &merged[to];
+	}
+}
+
+void jetwatt_items_join(struct jetwatt_item *it, size_t to, size_t from, size_t end, struct jetwatt_sync *merged,
+			enum jetwatt_batch_rule rule, struct jetwatt_batch_why *why)
+{
+	for (size_t i = from; i < end; i++) {
+		record(why, it[to].at, rule, it[i].at);
+		merge(&it[to], &it[i], &merged[to]);
+	}
+}
+
 void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n)
 {
 	for (size_t i = n; i-- > 0;)

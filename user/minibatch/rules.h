@@ -38,6 +38,10 @@
 	  "the wait is in the middle of a minibatch of more than 8 waits, one of which follows far more launches than the others", \
 	  "0", \
 	  "such minibatches are found at the earliest when the last 2048 waits contain five of them; until then each of their waits, or a few of them, is reported as a minibatch; the boundary may be reported at the end of the wait that follows far more launches") \
+	R(BURST, "burst", 1, \
+	  "the wait precedes or is in a sequence of at least 16 very short waits of different lengths, as of a checkpoint, which belongs to the minibatch before it", \
+	  "0", \
+	  "each wait of the sequence may be reported as a minibatch") \
 	R(SINGLE, "single", 0, \
 	  "each wait is a minibatch: no period of two or more waits was found, or the launches show it", \
 	  "confidence, 0 to 1: grows with the number of waits", \

@@ -149,6 +149,8 @@ static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_b
 	n = jetwatt_merge_waits(it, n, r->launches, merged, dst->why);
 	if (r->launches)
 		rc = jetwatt_long_cycles_merge(it, &n, merged, dst->why, &r->cycle);
+	else
+		n = jetwatt_bursts_merge(it, n, merged, dst->why);
 	out[0].start_ns = begin_ns;
 	out[0].flags = JETWATT_BATCH_FIRST;
 	while (done < n && rc >= 0) {
