@@ -48,7 +48,7 @@ schedule="build/jetwatt eval schedule --queries 12 --seed 3 --json"
 
 # All methods that make predictions, as the error message lists them
 methods=$(build/jetwatt predict --profile $d/one.csv --method rnd 2>&1 | sed -n 's/.*--method //p' | sed 's/,//g; s/ or / /')
-echo 1..$((38 + $(wc -w <<< $methods)))
+echo 1..$((39 + $(wc -w <<< $methods)))
 twice "predict is deterministic with a seed" $predict --corpus $d/one.csv --json
 keys='corpus coverage95_pct fit_ms method power_mape_pct predict_ms references repeats samples sampling seed time_mape_pct'
 [ "$(jq -r 'keys | join(" ")' $d/a)" = "$keys" ]
@@ -79,6 +79,12 @@ twice "optimize is deterministic with a seed" $optimize --corpus $d/one.csv --js
 jq -e '[.penalty_pct.median, .penalty_clean_pct.mean, .area_w, .above_limit_pct, .above_limit_1w_pct, .unsolved,
 	.modes_profiled, .verify, .risk] | all(. != null)' $d/a > /dev/null
 result "optimize --json has the documented keys" $?
+for range in 14:26:4=4 14:24:4=3 14:19.9:2=3 14:15:0.1=11; do
+	build/jetwatt eval optimize --method maxn --corpus $d/one.csv --budgets ${range%=*} > $d/out 2> $d/err &&
+		grep -q " 10 repeats; ${range#*=}0 queries, " $d/out || break
+done
+[ $range = 14:15:0.1=11 ] && [ -s $d/out ] && grep -q '; 110 queries, ' $d/out
+result "no budget is above the upper end of --budgets" $?
 for what in nan -5 0; do
 	awk -F, -v OFS=, -v v=$what 'NR == 9 { $6 = v } 1' $d/one.csv > $d/bad.csv
 	refused "a time of $what is refused" 'line 9' $predict --corpus $d/bad.csv

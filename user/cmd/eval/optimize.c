@@ -396,7 +396,7 @@ static void optimize_print(const struct jetwatt_eval *e, struct choice_tally *t,
 
 int jetwatt_eval_optimize(struct jetwatt_eval *e)
 {
-	size_t budgets = (e->hi - e->lo) / e->step + 1.5, n = e->n, all = budgets * e->repeats;
+	size_t budgets = (e->hi - e->lo) / e->step + 1 + 1e-9, n = e->n, all = budgets * e->repeats;
 	struct repeat q = { .at = malloc(n * sizeof(*q.at)), .all = malloc(n * sizeof(*q.all)),
 			   .now = malloc(n * sizeof(*q.now)),
 			   .known = malloc(3 * n * sizeof(*q.known)),
