@@ -12,7 +12,7 @@ says() { grep -q -- "$1" $d/err; }
 # within A B PERCENT
 within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a / b - 1; exit !(d * d <= p * p / 1e4) }'; }
 
-echo 1..28
+echo 1..30
 build/make-trace $d/a.jwt seed=7 > $d/truth
 run build/jetwatt report --json $d/a.jwt
 check "report: minibatches and energy equal those generated" \
@@ -24,6 +24,18 @@ run build/jetwatt report --json - < $d/a.jwt
 check "report: the same result from a pipe" "[ $status = 0 ] && cmp -s $d/out $d/whole"
 run build/jetwatt report $d/a.jwt
 check "report: text fits 80 columns" "[ $status = 0 ] && grep -q '300 minibatches' $d/out && ! grep -q '.\{81\}' $d/out"
+
+cp $d/a.jwt $d/same.jwt
+ln -s same.jwt $d/link.jwt
+run build/jetwatt report $d/same.jwt --html $d/link.jwt
+reported=$status
+run build/jetwatt export -f csv $d/same.jwt -o $d/link.jwt
+check "report --html and export -o do not overwrite their trace" \
+	"[ $reported = 2 ] && [ $status = 2 ] && says 'would be overwritten' && cmp $d/a.jwt $d/same.jwt"
+echo earlier > $d/earlier.csv
+run build/jetwatt export -f csv $d/missing.jwt -o $d/earlier.csv
+check "export: a trace that cannot be read leaves the output file as it is" \
+	"[ $status = 1 ] && [ \"\$(cat $d/earlier.csv)\" = earlier ]"
 
 build/make-trace $d/blind.jwt seed=7 gap_at=20 gap=1e6 > $d/blind
 run build/jetwatt report $d/blind.jwt

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "measure/unit_record.h"
@@ -236,6 +237,14 @@ int jetwatt_replay_open(struct jetwatt_replay *r, const char *path)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, "the description of the run is missing",
 					 "record it again", "cannot determine the rails of %s", r->path);
 	return 0;
+}
+
+int jetwatt_replay_reads(const struct jetwatt_replay *r, const char *path)
+{
+	struct stat from, to;
+
+	return !stat(path, &to) && S_ISREG(to.st_mode) && !fstat(r->fd, &from) &&
+	       from.st_dev == to.st_dev && from.st_ino == to.st_ino;
 }
 
 void jetwatt_replay_finish(struct jetwatt_replay *r)

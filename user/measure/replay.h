@@ -54,6 +54,10 @@ struct jetwatt_replay {
  */
 int jetwatt_replay_open(struct jetwatt_replay *r, const char *path);
 
+/* Return: 1 if @path is the file that the trace is read from, so that writing to it would delete the
+ * trace; else 0. */
+int jetwatt_replay_reads(const struct jetwatt_replay *r, const char *path);
+
 /*
  * Read the next block, about one second. Return: 1 on success; 0: the trace has no further block at
  * present; negative: minus the exit code, after printing an error.

@@ -195,6 +195,32 @@ static void export_on_counts(const struct jetwatt_trace_counts *c, void *arg)
 					    c->end_ns, c->count[i].value);
 }
 
+static int export_unwritable(const struct jetwatt_export_args *o)
+{
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
+				 "name a file that can be written with -o; check that the disk is not full",
+				 "cannot write %s", o->out);
+}
+
+/* Open the output file, after the trace was opened: an export that fails before that leaves an existing
+ * file as it is. Return: 0; exit code, after printing the error. */
+static int export_open_output(struct jetwatt_export_args *o, const struct jetwatt_replay *r)
+{
+	FILE *f;
+
+	if (!o->out || !strcmp(o->out, "-"))
+		return 0;
+	if (jetwatt_replay_reads(r, o->out))
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, "the trace would be overwritten",
+					    "name another file with -o",
+					    "-o: %s is the trace that is exported", o->out);
+	f = fopen(o->out, "we");
+	if (!f)
+		return export_unwritable(o);
+	o->f = f;
+	return 0;
+}
+
 static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_export_format *format)
 {
 	struct flow flow = { .rows.format = format };
@@ -203,6 +229,8 @@ static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_expo
 	double hz = o->hz >= 0 ? o->hz : format->hz;
 	int err = jetwatt_replay_open(&replay, o->from);
 
+	if (!err)
+		err = export_open_output(o, &replay);
 	if (!err) {
 		export_describe_run(&replay, &flow.run);
 		flow.rows.e.f = o->f;
@@ -267,13 +295,6 @@ static int check_rows(const struct jetwatt_export_args *o, const struct row *row
 	return 0;
 }
 
-static int export_unwritable(const struct jetwatt_export_args *o)
-{
-	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
-				 "name a file that can be written with -o; check that the disk is not full",
-				 "cannot write %s", o->out);
-}
-
 /* Write the export into memory first, so that an export that fails does not overwrite the output
  * file. For short outputs. */
 static int export_buffered(struct jetwatt_export_args *o, const struct row *row)
@@ -328,11 +349,6 @@ int jetwatt_cmd_export(int argc, char **argv)
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					 "give a file of jetwatt record, or - for standard input",
 					 "no trace is given");
-	if (o.out && strcmp(o.out, "-")) {
-		o.f = fopen(o.out, "we");
-		if (!o.f)
-			return export_unwritable(&o);
-	}
 	err = row->write(&o, row->format);
 	/* main() reports failed writes to standard output. */
 	if (o.f != stdout) {

@@ -74,9 +74,15 @@ static void report_print_heading(const struct jetwatt_replay *r)
 static int report_write_page(const struct report_input *in, const struct jetwatt_page_data *d,
 			     const struct jetwatt_replay *r, const struct jetwatt_summary *s)
 {
-	FILE *f = strcmp(in->html, "-") ? fopen(in->html, "we") : stdout;
-	int err = f ? jetwatt_page_make(f, d, r, s) : -errno;
+	FILE *f;
+	int err;
 
+	if (strcmp(in->html, "-") && jetwatt_replay_reads(r, in->html))
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, "the trace would be overwritten",
+					    "name another file with --html",
+					    "--html: %s is the trace that is reported", in->html);
+	f = strcmp(in->html, "-") ? fopen(in->html, "we") : stdout;
+	err = f ? jetwatt_page_make(f, d, r, s) : -errno;
 	if (f && f != stdout && fclose(f) && !err)
 		err = -errno;
 	/* main() reports failed writes to standard output. */
