@@ -109,6 +109,28 @@ TEST_F(pool, rows_of_other_devices_are_kept_apart)
 	free(p);
 }
 
+/* A file that was imported on another device is imported on this device too, after its rows were
+ * received: they become rows of this device, and stay so when they are received again. */
+TEST_F(pool, received_rows_can_be_imported)
+{
+	struct jetwatt_pool_row other[2] = { from("b", &self->w, 1, 100), from("b", &self->w, 2, 90) };
+	struct jetwatt_db_row row = made(1, 100), *own;
+	struct jetwatt_db_profile *p;
+	uint64_t odd = 0;
+
+	ASSERT_EQ(jetwatt_pool_store(self->db, other, 2, &odd, &self->err), 2);
+	ASSERT_EQ(jetwatt_db_add(self->db, self->id, &row, 1, &self->err), 1);
+	EXPECT_EQ(jetwatt_db_add(self->db, self->id, &row, 1, &self->err), 0);
+	EXPECT_EQ(jetwatt_pool_store(self->db, other, 2, &odd, &self->err), 0);
+	ASSERT_EQ(jetwatt_db_rows(self->db, self->id, &own, &self->err), 1);
+	EXPECT_EQ(own[0].row.time_ms, 100);
+	free(own);
+	ASSERT_EQ(jetwatt_db_profiles(self->db, &p, &self->err), 1);
+	EXPECT_EQ(p->rows, 1);
+	EXPECT_EQ(p->pooled, 1);
+	free(p);
+}
+
 TEST_F(pool, prior_is_the_cross_device_median)
 {
 	struct jetwatt_workload later = self->w, else_;

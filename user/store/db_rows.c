@@ -108,7 +108,9 @@ int jetwatt_db_insert(struct jetwatt_db *db, int64_t id, const char *device,
 		"INSERT INTO measurement(key, workload, " JETWATT_KNOB_ROWS(KNOB) "time_ms,"
 		" power_w, time_sd, power_sd, minibatches, span_s, settled, lost, when_ms, device)"
 		" VALUES(?, ?, " JETWATT_KNOB_ROWS(VALUE) "?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-		" ON CONFLICT(key) DO NOTHING";
+		/* A row of this device replaces an equal row that was received from another device,
+		 * which does not count as a measurement of this device. */
+		" ON CONFLICT(key) DO UPDATE SET device = '' WHERE device != '' AND excluded.device = ''";
 	char workload[JETWATT_WORKLOAD_KEY] = "";
 	sqlite3_stmt *s = NULL;
 	int rc = select_text(db, "SELECT key FROM workload WHERE id = ?", id, workload,
