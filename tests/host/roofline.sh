@@ -51,7 +51,7 @@ graph = node("MatMul", ["x", "w"], "y") + node("Swirl", ["y"], "z") + node("Relu
 open(sys.argv[1], "wb").write(field(1, 8) + field(7, graph))
 END
 
-echo 1..30
+echo 1..34
 build/jetwatt roofline --json $d/net.onnx > $d/one.json
 jq -e '.batch == 1 and .flop == 2 * 400000 + 400 and .bytes == 4 * (400000 + 1000 + 3 * 400 + 400)
 	and .param_bytes == 1600000 and (.layers | map(.op)) == ["MatMul", "Swirl", "Relu"]
@@ -73,6 +73,9 @@ refused "a command without a network" 2 'no network'
 refused "a missing file" 1 'No such file' $d/none.onnx
 refused "a directory" 1 'directory' $d
 refused "an invalid dimension" 2 'cannot use' --dim side $d/net.onnx
+for name in nn x.1 x.7; do
+	refused "the dimension $name, which is not open," 2 "leaves a size \"$name\" open" --dim $name=4 $d/net.onnx
+done
 head -c 100 $d/net.onnx > $d/cut.onnx
 refused "a truncated file" 1 'ends in the middle of a field' $d/cut.onnx
 refused "a file of another kind" 1 'not an ONNX file' build/jetwatt
@@ -125,6 +128,7 @@ run build/jetwatt roofline --corpus $d/corpus --work 1e7:1e8 --tune
 [ $status = 0 ] && grep -q '^c4-1000000-g500000000-e2400000000$' $d/out && grep -q '^tuned .* memory binds 100 %' $d/out
 result "memory-bound work allows a low GPU clock" $?
 refused "work with a network" 2 'work cannot be combined' $d/net.onnx --work 1e7:1e8 --corpus $d/corpus
+refused "a training step of --work" 2 'need a network' --work 1e7:1e8 --train --corpus $d/corpus
 refused "invalid work" 2 'cannot use' --work 1e7 --corpus $d/corpus
 refused "a calibration without a directory" 2 'needs a directory' --calibrate
 refused "an empty directory" 1 'contains no kernel measurements' --corpus tests/host

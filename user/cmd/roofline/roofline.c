@@ -118,6 +118,10 @@ static void roofline_check_args(const struct jetwatt_roofline *r)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					  "leave out --work or the network",
 				       "--work cannot be combined with a network"));
+	if (!r->path && (r->train || r->batch || r->dims || r->layers))
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
+					  "give a network; --work states the work of a whole minibatch or training step",
+				       "--train, --batch, --dim and --layers need a network"));
 	if (r->n && !roofs)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--corpus DIR",
 				       "--work needs measured kernels"));
@@ -215,6 +219,32 @@ static int infer_sizes(struct jetwatt_roofline *r)
 				 jetwatt_graph_text(g, n->op), jetwatt_graph_text(g, n->name));
 }
 
+/* Check that each --dim names a size that the file leaves open. Return: 0, or an exit code after printing
+ * the error. */
+static int check_dims(const struct jetwatt_roofline *r)
+{
+	const struct jetwatt_graph *g = &r->graph;
+
+	for (size_t i = 0; i < r->dims; i++) {
+		const char *name = r->dim[i].name;
+		int open = 0;
+
+		for (uint32_t k = 0; k < g->open.n && !open; k++) {
+			const struct jetwatt_graph_open *o = jetwatt_graph_open_at(g, k);
+			const char *input = jetwatt_graph_text(g, jetwatt_graph_value_at(g, o->value)->name);
+			char own[96];
+
+			snprintf(own, sizeof(own), "%s.%d", input, o->axis);
+			open = !strcmp(name, own) || !strcmp(name, jetwatt_graph_text(g, o->name));
+		}
+		if (!open)
+			return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
+						    "without --dim, the sizes that the file leaves open are listed",
+						 "--dim: no input of %s leaves a size \"%s\" open", r->path, name);
+	}
+	return 0;
+}
+
 int jetwatt_roofline_load(struct jetwatt_roofline *r)
 {
 	struct jetwatt_onnx_error e;
@@ -231,6 +261,8 @@ int jetwatt_roofline_load(struct jetwatt_roofline *r)
 					 e.at ? "cannot read %s at byte %llu" : "cannot read %s", r->path,
 					 (unsigned long long)e.at);
 	err = infer_sizes(r);
+	if (!err)
+		err = check_dims(r);
 	if (err)
 		return err;
 	err = jetwatt_graph_work(&r->graph, &r->work, &r->n);
