@@ -32,7 +32,7 @@ awk 'NR == 1 || NR % 6 == 0' "$d/all.csv" > "$d/some.csv"
 } > "$d/presets.conf"
 sed -i 's/NAME=<b>LOW&SLOW/NAME=LOW\&SLOW/' "$d/presets.conf"
 
-echo 1..14
+echo 1..15
 opt=(optimize --power 14 --profile "$d/some.csv" --modes "$d/all.csv" --presets "$d/presets.conf")
 run "$J" "${opt[@]}"
 check "optimize compares with presets" '[ $status = 0 ] && grep -q "GPU 480 becomes 500 MHz" "$d/out" && grep -q "over the budget by" "$d/out"'
@@ -64,6 +64,11 @@ PATH=$d/bin run "$J" "${opt[@]}" --plot "$d/none.svg"
 check "without gnuplot: an error with a fix, and no file" '[ $status = 1 ] && grep -q "apt install gnuplot" "$d/err" && [ -z "$(ls "$d" | grep none)" ]'
 PATH=$d/bin run "$J" "${opt[@]}" --plot "$d/front.html"
 check "an HTML page needs no gnuplot" '[ $status = 0 ] && grep -q "budget 14 W" "$d/front.html" && grep -q "LOW&amp;SLOW" "$d/front.html"'
+awk 'NR == 1 || NR % 5 == 0' "$d/all.csv" > "$d/few.csv"
+run "$J" predict --profile "$d/some.csv" --modes "$d/few.csv" -o "$d/plain.csv"
+cp "$d/out" "$d/plain"
+run "$J" predict --profile "$d/some.csv" --modes "$d/few.csv" -o "$d/plotted.csv" --plot "$d/front.html" --presets "$d/presets.conf" --power 14
+check "predict with a plot of presets writes the same modes as without" '[ $status = 0 ] && cmp "$d/plain.csv" "$d/plotted.csv" && cmp "$d/plain" "$d/out" && grep -q "LOW&amp;SLOW" "$d/front.html"'
 run "$J" eval predict --corpus "$d/all.csv" --samples 10,20 --repeats 1 --plot "$d/eval.html"
 check "a page of an evaluation needs no gnuplot" '[ $status = 0 ] && [ "$(grep -c "<svg" "$d/eval.html")" = 3 ]'
 printf '#!/bin/sh\necho "line 1: no such terminal" >&2\nexit 1\n' > "$d/bin/gnuplot"

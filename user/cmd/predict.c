@@ -345,7 +345,7 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	struct jetwatt_tuner l = { .args = &in.args, .sizes = 1 };
 	struct jetwatt_preset_compare baseline = { .presets = NULL };
 	struct jetwatt_board *board = NULL;
-	size_t *at = NULL, n;
+	size_t *at = NULL, listed, n;
 	int err;
 
 	jetwatt_args_parse_with("predict", "--profile FILE.csv\n--model FILE",
@@ -363,6 +363,7 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	if (!err)
 		err = in.model ? predict_read_model(&l, in.model) :
 		      jetwatt_tuner_read(&l, in.profile, 1);
+	listed = l.nr_modes;
 	if (!err && in.plot)
 		err = jetwatt_preset_compare_open(&baseline, &l, board, in.presets);
 	if (!err)
@@ -373,6 +374,10 @@ int jetwatt_cmd_predict(int argc, char **argv)
 		err = jetwatt_tuner_predict(&l);
 	if (err)
 		goto out;
+	/* The presets of --plot, which are behind the modes to predict, are only plotted. With a plot, there
+	 * is one minibatch size, so that each mode has one prediction. */
+	if (in.plot)
+		l.nr_modes = listed;
 	l.budget_w = in.power_w;
 	at = calloc(l.nr_modes, sizeof(*at));
 	n = at ? find_front(&l, at) : 0;
