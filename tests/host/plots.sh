@@ -32,7 +32,7 @@ awk 'NR == 1 || NR % 6 == 0' "$d/all.csv" > "$d/some.csv"
 } > "$d/presets.conf"
 sed -i 's/NAME=<b>LOW&SLOW/NAME=LOW\&SLOW/' "$d/presets.conf"
 
-echo 1..15
+echo 1..16
 opt=(optimize --power 14 --profile "$d/some.csv" --modes "$d/all.csv" --presets "$d/presets.conf")
 run "$J" "${opt[@]}"
 check "optimize compares with presets" '[ $status = 0 ] && grep -q "GPU 480 becomes 500 MHz" "$d/out" && grep -q "over the budget by" "$d/out"'
@@ -69,6 +69,7 @@ run "$J" predict --profile "$d/some.csv" --modes "$d/few.csv" -o "$d/plain.csv"
 cp "$d/out" "$d/plain"
 run "$J" predict --profile "$d/some.csv" --modes "$d/few.csv" -o "$d/plotted.csv" --plot "$d/front.html" --presets "$d/presets.conf" --power 14
 check "predict with a plot of presets writes the same modes as without" '[ $status = 0 ] && cmp "$d/plain.csv" "$d/plotted.csv" && cmp "$d/plain" "$d/out" && grep -q "LOW&amp;SLOW" "$d/front.html"'
+check "the page of predict does not mention a chosen mode" 'grep -q "<h1>Power modes</h1>" "$d/front.html" && ! grep -qE "No mode was chosen|</i>chosen|fastest mode" "$d/front.html"'
 run "$J" eval predict --corpus "$d/all.csv" --samples 10,20 --repeats 1 --plot "$d/eval.html"
 check "a page of an evaluation needs no gnuplot" '[ $status = 0 ] && [ "$(grep -c "<svg" "$d/eval.html")" = 3 ]'
 printf '#!/bin/sh\necho "line 1: no such terminal" >&2\nexit 1\n' > "$d/bin/gnuplot"

@@ -391,7 +391,7 @@ int jetwatt_cmd_predict(int argc, char **argv)
 		err = jetwatt_result_predictions(&l, in.out);
 	if (!err && in.plot)
 		err = jetwatt_plot_front(in.plot, &l, &baseline,
-					    board ? jetwatt_board_name(board) : NULL, NULL);
+					    board ? jetwatt_board_name(board) : NULL, false, NULL);
 out:
 	jetwatt_preset_compare_close(&baseline);
 	free(at);

@@ -101,7 +101,8 @@ static void html_chosen(FILE *f, const struct jetwatt_report *r)
 	const struct jetwatt_row *c = r->chosen;
 
 	if (!c) {
-		fprintf(f, "<p>No mode was chosen.</p>\n");
+		if (!r->only_predicted)
+			fprintf(f, "<p>No mode was chosen.</p>\n");
 		return;
 	}
 	fprintf(f, "<div class='big'><span><b>%.2f W</b>%s", c->power_w,
@@ -226,7 +227,8 @@ int jetwatt_report_html(FILE *f, const struct jetwatt_report *r)
 		html_legend(f, "cloud", "predicted");
 		html_legend(f, "front", "Pareto front of the prediction");
 		html_legend(f, "measured", "measured, &plusmn; 2 standard errors");
-		html_legend(f, "chosen", "chosen");
+		if (!r->only_predicted)
+			html_legend(f, "chosen", "chosen");
 		if (r->nr_presets)
 			html_legend(f, "preset", "presets");
 		fprintf(f, "</p>\n");

@@ -7,6 +7,7 @@
 #ifndef JETWATT_REPORT_H
 #define JETWATT_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include "model/model.h"
@@ -60,6 +61,7 @@ struct jetwatt_report_layer {
  * @measured, @nr_measured: measured modes, in the order of measurement
  * @chosen: measurement of the chosen mode, or its prediction if it was not measured; NULL: no mode
  *	was chosen
+ * @only_predicted: no mode was to be chosen, so the page does not mention a chosen mode
  * @promise: the prediction for the chosen mode, NULL: unknown
  * @preset, @nr_presets: the vendor's modes, measured or predicted
  * @fit, @nr_fit: predicted and measured values of modes that were not learned from
@@ -80,6 +82,7 @@ struct jetwatt_report {
 	const struct jetwatt_row *measured;
 	size_t nr_measured;
 	const struct jetwatt_row *chosen;
+	bool only_predicted;
 	const struct jetwatt_prediction *promise;
 	const struct jetwatt_report_preset *preset;
 	size_t nr_presets;

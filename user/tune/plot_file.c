@@ -70,14 +70,15 @@ int jetwatt_plot_write(const char *path, const struct jetwatt_report *r,
 
 int jetwatt_plot_front(const char *path, const struct jetwatt_tuner *l,
 			  const struct jetwatt_preset_compare *b, const char *board,
-			  const struct jetwatt_row *chosen)
+			  bool search, const struct jetwatt_row *chosen)
 {
 	struct jetwatt_report_preset *preset = NULL;
 	struct jetwatt_report r = {
-		.title = l->budget_w > 0 ? "The fastest mode under a budget" : "Power modes",
+		.title = search && l->budget_w > 0 ? "The fastest mode under a budget" : "Power modes",
 		.board = board, .budget_w = l->budget_w, .predicted = l->prediction,
 		.nr_predicted = l->prediction ? l->nr_modes : 0, .measured = l->row,
 		.nr_measured = l->nr_rows, .chosen = chosen,
+		.only_predicted = !search,
 	};
 	struct utsname u;
 	int err;

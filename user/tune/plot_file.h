@@ -19,11 +19,12 @@ int jetwatt_plot_write(const char *path, const struct jetwatt_report *r,
 			  enum jetwatt_gnuplot what);
 
 /*
- * Plot candidates, measurements, presets and budget of a search. @chosen: measurement of the
- * answer, or its prediction if it was not measured; NULL: none. Return: 0; exit code.
+ * Plot candidates, measurements, presets and budget of a search. @search: a mode was to be chosen; false:
+ * the candidates were only predicted. @chosen: measurement of the answer, or its prediction if it was not
+ * measured; NULL: none. Return: 0; exit code.
  */
 int jetwatt_plot_front(const char *path, const struct jetwatt_tuner *l,
 			  const struct jetwatt_preset_compare *b, const char *board,
-			  const struct jetwatt_row *chosen);
+			  bool search, const struct jetwatt_row *chosen);
 
 #endif

@@ -103,7 +103,7 @@ static int optimize_draw(const struct jetwatt_optimize *in, const struct jetwatt
 	else if (a->chosen)
 		chosen = (struct jetwatt_row){ .mode = *a->chosen, .time_ms = a->predicted->time_ms,
 					       .power_w = a->predicted->power_w };
-	return jetwatt_plot_front(in->plot, a->learn, a->baseline, a->board,
+	return jetwatt_plot_front(in->plot, a->learn, a->baseline, a->board, true,
 				     a->chosen ? &chosen : NULL);
 }
 
