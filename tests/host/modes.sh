@@ -75,5 +75,15 @@ check "profile --json: the file is checked before the search" '[ $status = 1 ] &
 run $J optimize --power 30W --json "$d/file" -- touch "$d/started"
 check "a file that can be written is not created by the check" '! grep -q "cannot write" "$d/err" && [ ! -e "$d/file" ]'
 
+# A report comes from another machine; $E is the control character ESC as JSON writes it.
+E='\u001b[2J'
+cat > "$d/report" << END
+{"schema": "jetwatt-report/1", "kernel": {"release": "6.8$E"},
+ "files": [{"path": "proc/device-tree/model", "text": "Jetson$E"}],
+ "rails": [{"id": 0, "label": "VDD$E", "chip": 0, "channel": 0, "shunt_uohm": 5000, "enabled": true}]}
+END
+run $J doctor --replay "$d/report"
+check "doctor --replay: the texts of a report do not control the terminal" '[ $status = 0 ] && grep -q "VDD?\[2J" "$d/out" && ! grep -q "$(printf "\033")" "$d/out"'
+
 echo "1..$n"
 exit $failed

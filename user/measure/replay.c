@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "measure/unit_record.h"
+#include "out/terminal.h"
 #include "util/error.h"
 
 /* Maximum time for which the join waits for samples or waits, ms: as when the trace was made. */
@@ -23,7 +24,7 @@ static void set_mark_name(struct jetwatt_probe_state *st, const char *nr, const 
 
 	if (i >= JETWATT_MARKS_MAX)
 		return;
-	snprintf(st->mark[i], sizeof(st->mark[i]), "%s", name);
+	jetwatt_terminal_plain(name, st->mark[i], sizeof(st->mark[i]));
 	if (st->marks <= i)
 		st->marks = i + 1;
 }
@@ -39,8 +40,9 @@ static void on_text(const char *key, const char *text, void *arg)
 		{ "board", r->board, sizeof(r->board) },
 		{ "kernel", r->kernel, sizeof(r->kernel) },
 		{ "version", r->version, sizeof(r->version) },
-		{ "scope", r->scope, sizeof(r->scope) },
 		{ "command", r->command, sizeof(r->command) },
+	}, plain[] = {
+		{ "scope", r->scope, sizeof(r->scope) },
 		{ "library", r->session.trace_state.library,
 		  sizeof(r->session.trace_state.library) },
 	};
@@ -54,6 +56,11 @@ static void on_text(const char *key, const char *text, void *arg)
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(key, known[i].key))
 			snprintf(known[i].to, known[i].size, "%s", text);
+	/* The texts of these members are in tables and messages. The trace may come from another machine,
+	 * so they must not control the terminal. */
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		if (!strcmp(key, plain[i].key))
+			jetwatt_terminal_plain(text, plain[i].to, plain[i].size);
 }
 
 static int find_rail(const struct jetwatt_session *w, uint32_t id)
@@ -81,6 +88,7 @@ static void on_rail(const struct jetwatt_rail *rail, void *arg)
 			w->total[w->nr_total++] = i;
 	}
 	w->rail[i] = *rail;
+	jetwatt_terminal_plain(rail->label, w->rail[i].label, sizeof(w->rail[i].label));
 }
 
 static void on_clocks(const struct jetwatt_trace_clocks *clocks, void *arg)

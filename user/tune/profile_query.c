@@ -41,6 +41,7 @@ static void profiles_line(const struct jetwatt_db_profile *p, int verbose)
 {
 	const struct jetwatt_workload *w = &p->workload;
 	char last[32], command[JETWATT_WORKLOAD_TEXT], batch[16] = "-";
+	char board[sizeof(w->board)], release[sizeof(w->release)], params[sizeof(w->params)];
 
 	profiles_format_time(p->last_ms, last, sizeof(last));
 	jetwatt_terminal_plain(w->command, command, verbose ? sizeof(command) : COMMAND_WIDTH + 1);
@@ -52,10 +53,13 @@ static void profiles_line(const struct jetwatt_db_profile *p, int verbose)
 	if (!verbose)
 		return;
 	jetwatt_terminal_plain(w->cgroup, command, sizeof(command));
-	printf("         %s, %s\n", *w->board ? w->board : "board not known",
-	       *w->release ? w->release : "release not known");
+	/* Another device may have measured the workload. */
+	printf("         %s, %s\n",
+	       *w->board ? jetwatt_terminal_plain(w->board, board, sizeof(board)) : "board not known",
+	       *w->release ? jetwatt_terminal_plain(w->release, release, sizeof(release)) :
+	       "release not known");
 	if (*w->params)
-		printf("         %s\n", w->params);
+		printf("         %s\n", jetwatt_terminal_plain(w->params, params, sizeof(params)));
 	if (*command)
 		printf("         in %s\n", command);
 	if (p->pooled)

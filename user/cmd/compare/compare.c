@@ -231,14 +231,16 @@ static void compare_print(const struct compare_input *in,
 	double share;
 	int changed;
 	char conf[16], mean[2][16], change[16], lo[16], hi[16], command[sizeof(rows->command)];
+	char board[2][sizeof(rows->board)];
 
 	for (int k = 0; k < 2; k++)
 		printf(" %c  %s: %s%s%zu minibatches\n", 'a' + k, in->trace[k],
 		       jetwatt_terminal_plain(rows[k].command, command, sizeof(command)),
 		       *rows[k].command ? ", " : "", rows[k].nr);
 	if (strcmp(rows[0].board, rows[1].board))
-		jetwatt_notice("the traces are from different boards: %s and %s", rows[0].board,
-				   rows[1].board);
+		jetwatt_notice("the traces are from different boards: %s and %s",
+			       jetwatt_terminal_plain(rows[0].board, board[0], sizeof(board[0])),
+			       jetwatt_terminal_plain(rows[1].board, board[1], sizeof(board[1])));
 	for (int i = 0; i < n; i++) {
 		if (!i || line[i].per != line[i - 1].per)
 			printf("\n per %-16.16s     a        b       change  95 %% interval   effect   sure\n",

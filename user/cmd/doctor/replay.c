@@ -15,6 +15,7 @@
 
 #include "board/preset.h"
 #include "measure/connect.h"
+#include "out/terminal.h"
 #include "store/report.h"
 #include "util/error.h"
 
@@ -162,6 +163,7 @@ static void print_rails(struct jetwatt_json *j, const struct jetwatt_board_repor
 {
 	int total[JETWATT_RAILS_MAX], sum = 0;
 	const char *scope = NULL;
+	char label[JETWATT_LABEL_LEN];
 
 	if (b)
 		sum = jetwatt_board_total(b, r->rail, r->nr_rails, total, &scope);
@@ -174,8 +176,9 @@ static void print_rails(struct jetwatt_json *j, const struct jetwatt_board_repor
 		for (int k = 0; k < sum; k++)
 			counted |= total[k] == i;
 		if (!j) {
-			printf(" rail     %-17s %6.1f mOhm%s%s\n", rail->label, rail->shunt_uohm * 1e-3,
-			       rail->enabled ? "" : "  disabled", counted ? "  in total" : "");
+			printf(" rail     %-17s %6.1f mOhm%s%s\n",
+			       jetwatt_terminal_plain(rail->label, label, sizeof(label)),
+			       rail->shunt_uohm * 1e-3, rail->enabled ? "" : "  disabled", counted ? "  in total" : "");
 			continue;
 		}
 		jetwatt_json_object(j, NULL);
@@ -201,6 +204,7 @@ static void print_presets(struct jetwatt_json *j, const struct jetwatt_board *b)
 {
 	struct jetwatt_presets *all = NULL;
 	struct jetwatt_error_text e = { "", "", "" };
+	char name[sizeof(all->preset[0].name)];
 
 	if (b && jetwatt_presets_read(&all, b, NULL, &e))
 		all = NULL;
@@ -210,7 +214,8 @@ static void print_presets(struct jetwatt_json *j, const struct jetwatt_board *b)
 		if (j)
 			jetwatt_json_string(j, NULL, all->preset[i].name);
 		else
-			printf(" preset   %d %s%s\n", all->preset[i].id, all->preset[i].name,
+			printf(" preset   %d %s%s\n", all->preset[i].id,
+			       jetwatt_terminal_plain(all->preset[i].name, name, sizeof(name)),
 			       all->preset[i].id == all->chosen ? " (default)" : "");
 	}
 	if (j)
@@ -227,6 +232,7 @@ static void replay_print(struct jetwatt_doctor *d, const struct jetwatt_board_re
 	struct jetwatt_json doc, *j = d->want_json ? &doc : NULL;
 	struct jetwatt_board_roots_in at;
 	struct jetwatt_board *b = NULL;
+	char name[96], kernel[96], what[sizeof(e.what)], why[sizeof(e.why)];
 	const char *release = jetwatt_json_get_string(jetwatt_json_get(r->top, "kernel"), "release");
 
 	if (jetwatt_board_open(&b, jetwatt_board_roots_in(dir, &at), &e))
@@ -239,10 +245,14 @@ static void replay_print(struct jetwatt_doctor *d, const struct jetwatt_board_re
 		if (!b)
 			jetwatt_json_string(j, "why", e.what);
 	} else if (b) {
-		printf(" board    %s, kernel %s\n", jetwatt_board_name(b), release ? release :
-		       "unknown");
+		/* The report comes from another machine, so its texts must not control the terminal. */
+		printf(" board    %s, kernel %s\n",
+		       jetwatt_terminal_plain(jetwatt_board_name(b), name, sizeof(name)),
+		       release ? jetwatt_terminal_plain(release, kernel, sizeof(kernel)) : "unknown");
 	} else {
-		printf(" board    cannot be opened: %s: %s\n", e.what, e.why);
+		printf(" board    cannot be opened: %s: %s\n",
+		       jetwatt_terminal_plain(e.what, what, sizeof(what)),
+		       jetwatt_terminal_plain(e.why, why, sizeof(why)));
 	}
 	print_rails(j, r, b);
 	if (b && j)
