@@ -12,7 +12,7 @@ says() { grep -q -- "$1" $d/err; }
 # within A B PERCENT
 within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a / b - 1; exit !(d * d <= p * p / 1e4) }'; }
 
-echo 1..30
+echo 1..31
 build/make-trace $d/a.jwt seed=7 > $d/truth
 run build/jetwatt report --json $d/a.jwt
 check "report: minibatches and energy equal those generated" \
@@ -104,6 +104,10 @@ check "compare: one more watt on the GPU is found, with its rail" "[ $status = 0
 run build/jetwatt compare --json $d/a.jwt $d/e.jwt
 check "compare: a slower clock is named" "[ $status = 0 ] && [[ \" \$(moved) \" == *'GPU clock'* ]] &&
 	jq -e '.quantities[0] | .change > 0.25 and .change < 0.35 and .moved' $d/out > $d/jq"
+run build/jetwatt compare - $d/c.jwt < $d/a.jwt
+piped=$status
+says 'read twice' && run build/jetwatt compare $d/a.jwt <(cat $d/c.jwt)
+check "compare: a trace that cannot be read twice is refused" "[ $piped = 2 ] && [ $status = 2 ] && says 'read twice' && ! says 'it is empty'"
 run build/jetwatt compare $d/a.jwt $d/c.jwt
 check "compare: text fits 80 columns" "[ $status = 0 ] && grep -q '^\*energy' $d/out && ! sed 1,3d $d/out | grep -q '.\{81\}'"
 build/make-trace $d/s.jwt ms=4 n=3000 rate=150 gap_at=3 gap=500 idle_w=0.9 gpu_w=1.1 cpu_w=.3 > $d/truth

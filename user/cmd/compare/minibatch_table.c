@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "util/error.h"
 
@@ -212,8 +213,13 @@ int jetwatt_minibatch_table_read(struct jetwatt_minibatch_table *rows, const cha
 	struct jetwatt_run_energy m = { 0 };
 	struct jetwatt_replay r;
 	int err = jetwatt_replay_open(&r, path), units = 0;
+	struct stat st;
 
 	memset(rows, 0, sizeof(*rows));
+	if (!err && (!strcmp(path, "-") || fstat(r.fd, &st) || !S_ISREG(st.st_mode)))
+		err = jetwatt_error_report(JETWATT_EXIT_USAGE, "each trace is read twice, so it must be a regular file",
+					"write the trace to a file, and give its name",
+					"cannot compare %s", r.path);
 	if (!err)
 		err = jetwatt_replay_run(&r, &m);
 	rows->nr_rails = err ? 0 : r.session.nr_total;
