@@ -48,6 +48,25 @@ TEST(cliffs_delta_of_known_pairs)
 	EXPECT_FALSE(jetwatt_effect_moved(&e));
 }
 
+/* A rail of a part of the chip that is off has exactly 0 W. */
+TEST(change_from_zero)
+{
+	double none[40] = { 0 }, some[40];
+	struct jetwatt_effect e;
+
+	series(some, 40, .05, .005, .6);
+	ASSERT_EQ(0, jetwatt_effect(none, 40, some, 40, &e));
+	EXPECT_TRUE(isnan(e.change) && isnan(e.lo) && isnan(e.hi));
+	EXPECT_EQ(1, e.delta);
+	EXPECT_TRUE(jetwatt_effect_moved(&e));
+	ASSERT_EQ(0, jetwatt_effect(some, 40, none, 40, &e));
+	EXPECT_LT(fabs(e.change + 1), 1e-12);
+	EXPECT_TRUE(jetwatt_effect_moved(&e));
+	ASSERT_EQ(0, jetwatt_effect(none, 40, none, 40, &e));
+	EXPECT_EQ(0, e.change);
+	EXPECT_EQ(0, e.confidence);
+}
+
 TEST(false_positives_are_rare)
 {
 	double a[400], b[300];

@@ -214,10 +214,12 @@ static void value_text(double v, char *buf, size_t len)
 		;
 }
 
-/* Format a relative change in percent, or as a factor if @factor is set. */
+/* Format a relative change in percent, or as a factor if @factor is set; "-" if it is not known. */
 static void change_text(double change, int factor, char *buf, size_t len)
 {
-	if (factor)
+	if (isnan(change))
+		snprintf(buf, len, "-");
+	else if (factor)
 		snprintf(buf, len, "x%.3g", 1 + change);
 	else
 		snprintf(buf, len, "%+.1f", 100 * change);
@@ -246,7 +248,7 @@ static void compare_print(const struct compare_input *in,
 			printf("\n per %-16.16s     a        b       change  95 %% interval   effect   sure\n",
 			       line[i].per ? line[i].per : "minibatch");
 		const struct jetwatt_effect *e = &line[i].e;
-		int moved = jetwatt_effect_moved(e), factor = e->change >= 9;
+		int moved = jetwatt_effect_moved(e), factor = e->change >= 9, percent = !factor && !isnan(e->change);
 
 		confidence_text(e, conf, sizeof(conf));
 		for (int k = 0; k < 2; k++)
@@ -258,8 +260,8 @@ static void compare_print(const struct compare_input *in,
 		       moved ? jetwatt_terminal_color(&in->args, 'b') : "", moved ? '*' : ' ',
 		       line[i].part ? "  " : "", line[i].part ? 15 : 17,
 		       line[i].part ? 15 : 17, line[i].name, mean[0], mean[1], line[i].unit,
-		       moved ? jetwatt_terminal_color(&in->args, e->change > 0 ? 'r' : 'g') : "",
-		       change, factor ? ' ' : '%', moved ? jetwatt_terminal_color_end(&in->args) : "", lo,
+		       moved ? jetwatt_terminal_color(&in->args, e->mean[1] > e->mean[0] ? 'r' : 'g') : "",
+		       change, percent ? '%' : ' ', moved ? jetwatt_terminal_color_end(&in->args) : "", lo,
 		       hi, jetwatt_effect_size(e), conf);
 	}
 	most = largest_rail_change(line, n, &changed, &share);

@@ -96,14 +96,15 @@ static void bootstrap_change(const double *a, size_t na, const double *b, size_t
 	if (ka < BLOCKS_MIN || kb < BLOCKS_MIN)
 		return;
 	for (int i = 0; i < RESAMPLES; i++) {
-		change[i] = (resampled_mean(in_b, kb, &state) - resampled_mean(in_a, ka,
-									       &state)) / fabs(e->mean[0]);
+		change[i] = resampled_mean(in_b, kb, &state) - resampled_mean(in_a, ka, &state);
 		up += change[i] > 0;
 		down += change[i] < 0;
 	}
 	qsort(change, RESAMPLES, sizeof(*change), jetwatt_order_doubles);
-	e->lo = change[RESAMPLES * 25 / 1000];
-	e->hi = change[RESAMPLES * 975 / 1000];
+	if (e->mean[0] != 0) {
+		e->lo = change[RESAMPLES * 25 / 1000] / fabs(e->mean[0]);
+		e->hi = change[RESAMPLES * 975 / 1000] / fabs(e->mean[0]);
+	}
 	e->confidence = (double)abs(up - down) / RESAMPLES;
 }
 
@@ -120,15 +121,16 @@ int jetwatt_effect(const double *a, size_t na, const double *b, size_t nb, struc
 	err = 0;
 	e->mean[0] = effect_mean(a, na);
 	e->mean[1] = effect_mean(b, nb);
-	if (!na || !nb || e->mean[0] == 0)
+	if (!na || !nb)
 		goto out;
-	e->change = e->lo = e->hi = (e->mean[1] - e->mean[0]) / fabs(e->mean[0]);
+	/* There is no change relative to 0, but whether the mean has changed is known. */
+	e->change = e->lo = e->hi = e->mean[0] != 0 ? (e->mean[1] - e->mean[0]) / fabs(e->mean[0]) : NAN;
 	memcpy(sorted, a, na * sizeof(*a));
 	memcpy(sorted + na, b, nb * sizeof(*b));
 	qsort(sorted, na, sizeof(*a), jetwatt_order_doubles);
 	qsort(sorted + na, nb, sizeof(*b), jetwatt_order_doubles);
 	/* If all values of both series are equal except for rounding errors, nothing has changed. */
-	if (fmax(sorted[na - 1], sorted[na + nb - 1]) - fmin(sorted[0], sorted[na]) <
+	if (fmax(sorted[na - 1], sorted[na + nb - 1]) - fmin(sorted[0], sorted[na]) <=
 	    1e-9 * fabs(e->mean[0])) {
 		e->change = e->lo = e->hi = 0;
 		e->confidence = 0;

@@ -11,8 +11,9 @@
 /**
  * struct jetwatt_effect - difference of a quantity between two runs a and b
  * @mean: mean of the quantity in run a and in run b
- * @change: relative change of the mean: (b - a) / |a|
- * @lo, @hi: 95 % interval of @change; if @confidence is unknown, @change, or NAN for single values
+ * @change: relative change of the mean: (b - a) / |a|; NAN: a is 0, and b is not
+ * @lo, @hi: 95 % interval of @change; if @confidence is unknown, @change, or NAN for single values;
+ *	NAN if @change is NAN
  * @delta: Cliff's delta, -1 to 1: the probability that a value of b is above a value of run a,
  *	minus the probability that it is below
  * @confidence: | share of resamples in which the mean rises - share of resamples in which the mean
