@@ -22,7 +22,7 @@ made()	# SIZES
 	}'
 }
 
-echo 1..24
+echo 1..25
 made "16 32" > "$d/two.csv"
 made 16 | cut -d, -f1-4,6- > "$d/one.csv"
 
@@ -60,6 +60,10 @@ JETWATT_DB=$d/env.db run $J import "$d/one.csv"
 check "the environment overrides the user's file" '[ $status = 0 ] && [ -e "$d/env.db" ]'
 JETWATT_DB=$d/none.db run $J import "$d/one.csv" --db "$d/option.db"
 check "the option overrides the environment" '[ $status = 0 ] && [ -e "$d/option.db" ] && [ ! -e "$d/none.db" ]'
+
+(J=$PWD/$J; cd "$d" && JETWATT_DB=none run "$J" import one.csv; exit $status)
+status=$?
+check "import into no database is refused" '[ $status = 2 ] && grep -q "no profile database" "$d/err" && [ ! -e "$d/none" ]'
 
 head -c 5000 /dev/urandom > "$d/bad.db"
 run $J list profiles --db "$d/bad.db"

@@ -130,8 +130,12 @@ static int import_rows(const struct import_input *in, const struct jetwatt_row *
 	struct jetwatt_db *db = NULL;
 	struct jetwatt_json j;
 	char buf[256];
+	const char *path = jetwatt_profile_store_path(in->db, buf, sizeof(buf));
 	int err, fresh = 0, rc;
 
+	if (!strcmp(path, "none"))
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, "the database is set to none", "use --db FILE",
+					 "no profile database to import into");
 	if (in->into) {
 		err = jetwatt_profiles_find(in->db, in->into, &db, &p);
 		jetwatt_db_close(db);
@@ -142,7 +146,7 @@ static int import_rows(const struct import_input *in, const struct jetwatt_row *
 	} else {
 		import_describe(in, &w);
 	}
-	rc = jetwatt_db_open(&db, jetwatt_profile_store_path(in->db, buf, sizeof(buf)), true, &e);
+	rc = jetwatt_db_open(&db, path, true, &e);
 	for (int i = 0; i < n && rc >= 0; i++) {
 		int64_t id;
 		int first = 1;
