@@ -48,7 +48,7 @@ schedule="build/jetwatt eval schedule --queries 12 --seed 3 --json"
 
 # All methods that make predictions, as the error message lists them
 methods=$(build/jetwatt predict --profile $d/one.csv --method rnd 2>&1 | sed -n 's/.*--method //p' | sed 's/,//g; s/ or / /')
-echo 1..$((39 + $(wc -w <<< $methods)))
+echo 1..$((40 + $(wc -w <<< $methods)))
 twice "predict is deterministic with a seed" $predict --corpus $d/one.csv --json
 keys='corpus coverage95_pct fit_ms method power_mape_pct predict_ms references repeats samples sampling seed time_mape_pct'
 [ "$(jq -r 'keys | join(" ")' $d/a)" = "$keys" ]
@@ -108,6 +108,7 @@ result "auto: duplicate rows do no harm, contradictory rows give wide intervals"
 head -n 2 $d/one.csv > $d/single.csv
 refused "a single row is refused" 'no row is left' $predict --corpus $d/single.csv
 refused "more samples than rows are refused" 'no row is left' $predict --corpus $d/one.csv --samples 500
+refused "an empty number of samples is refused" 'no number' $predict --corpus $d/one.csv --samples "${none-}"
 refused "an unknown method is refused" 'did you mean auto' $predict --corpus $d/one.csv --method auot
 refused "powertrain without a reference is refused" 'needs a reference' $predict --corpus $d/one.csv --method powertrain
 twice "search is deterministic" $search --corpus $d/one.csv

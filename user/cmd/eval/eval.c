@@ -102,6 +102,8 @@ static void eval_parse_samples(struct jetwatt_eval *e, char *text)
 					word));
 		e->curve[e->nr_curve++] = e->samples = n;
 	}
+	if (!e->nr_curve)
+		exit(eval_usage("for example 20, or 5,10,20,50", "--samples: no number is given%s", ""));
 }
 
 static error_t eval_parse(int key, char *arg, struct argp_state *state)
