@@ -222,11 +222,11 @@ TEST(pages_of_a_file_that_the_user_may_not_write)
 	fd = open(path, O_RDONLY);
 	unlink(path);
 	ASSERT_EQ(0, posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
-	n = cached_pages(fd, 16 * sizeof(page), &pages);
+	n = jetwatt_cached_pages(fd, 16 * sizeof(page), &pages);
 	EXPECT_LT(0, pages);
 	if (n == pages || setresuid(65534, 65534, 65534))
 		SKIP(return, "not root, or /tmp keeps its files in memory");
-	n = cached_pages(fd, 16 * sizeof(page), &pages);
+	n = jetwatt_cached_pages(fd, 16 * sizeof(page), &pages);
 	EXPECT_TRUE(!pages || n < pages) TH_LOG("%d of %d pages", (int)n, (int)pages);
 }
 

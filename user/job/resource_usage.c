@@ -10,15 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "job/page_cache.h"
 #include "util/clock.h"
-
-#ifndef __NR_cachestat
-#define __NR_cachestat 451
-#endif
 
 #define CGROUP_DEPTH_MAX	32	/* levels of cgroups below the job's that are searched */
 
@@ -351,53 +346,6 @@ void jetwatt_usage_begin(struct jetwatt_usage *u, pid_t pid, const char *cgroup)
 	u->begun = 1;
 }
 
-/* Return: 1 if the kernel tells this process which pages of the file are cached: it owns the file, may
- * write it, or is root (can_do_mincore() in mm/mincore.c, since Linux 5.2). If not, mincore() reports
- * that all pages are cached. */
-static int cache_visible(int fd)
-{
-	char path[32];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return !geteuid() || (!fstat(fd, &st) && st.st_uid == geteuid()) ||
-	       !faccessat(AT_FDCWD, path, W_OK, AT_EACCESS);
-}
-
-/* Return the number of a file's pages that are in the page cache. @pages: number of pages examined;
- * 0: the pages could not be examined. */
-static uint64_t cached_pages(int fd, uint64_t size, uint64_t *pages)
-{
-	const uint64_t page = sysconf(_SC_PAGESIZE), most = 1ull << 30;
-	struct { uint64_t off, len; } range = { 0, size };
-	struct { uint64_t cache, rest[4]; } stat = { 0 };
-	unsigned char *in;
-	uint64_t n = 0;
-	void *at;
-
-	*pages = (size + page - 1) / page;
-	if (!syscall(__NR_cachestat, fd, &range, &stat, 0))
-		return stat.cache < *pages ? stat.cache : *pages;
-	*pages = 0;
-	if (!cache_visible(fd))
-		return 0;
-	/* Linux before 6.5 has no cachestat(): use mincore() on the first GiB of the file and
-	 * assume the same fraction for the rest. */
-	size = size < most ? size : most;
-	*pages = (size + page - 1) / page;
-	in = malloc(*pages);
-	at = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-	if (in && at != MAP_FAILED && !mincore(at, size, in))
-		for (uint64_t i = 0; i < *pages; i++)
-			n += in[i] & 1;
-	else
-		*pages = 0;
-	if (at != MAP_FAILED)
-		munmap(at, size);
-	free(in);
-	return n;
-}
-
 /* Return the fraction of all files, by size, that is in the page cache; -1: there is no file, or
  * none could be examined. */
 static double cached_share(const struct jetwatt_usage *u)
@@ -410,7 +358,7 @@ static double cached_share(const struct jetwatt_usage *u)
 
 		if (fstat(u->file[i].fd, &st) || !st.st_size)
 			continue;
-		n = cached_pages(u->file[i].fd, st.st_size, &pages);
+		n = jetwatt_cached_pages(u->file[i].fd, st.st_size, &pages);
 		if (!pages)
 			continue;
 		in += (double)n / pages * st.st_size;

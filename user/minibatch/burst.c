@@ -17,6 +17,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "minibatch/order.h"
+
 #define WINDOW		4096	/* number of waits from which the usual length of a wait is computed */
 /* A wait is short if the time since the end of the previous wait is below the fraction SHORT of the usual length
  * of a wait, and long if its length is at least LONG times the usual one. */
@@ -42,13 +44,6 @@ static double cycle_ns(const struct jetwatt_item *it, size_t i)
 	return (double)(it[i].sync->exit_ns - it[i - 1].sync->exit_ns);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Return the length for which half of the time of waiting is spent in longer waits, ns; 0: few waits are about as
  * long. @v: memory for @n lengths. */
 static double usual_length(const struct jetwatt_item *it, size_t n, double *v)
@@ -60,7 +55,7 @@ static double usual_length(const struct jetwatt_item *it, size_t n, double *v)
 		v[i] = wait_ns(&it[i]);
 		all += v[i];
 	}
-	qsort(v, n, sizeof(*v), by_value);
+	qsort(v, n, sizeof(*v), jetwatt_minibatch_order_doubles);
 	do
 		sum += v[--at];
 	while (at && sum < all / 2);

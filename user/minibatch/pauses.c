@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "minibatch/minibatch.h"
+#include "minibatch/order.h"
 #include "minibatch/viterbi.h"
 
 /* minimum ratio of long to short pauses */
@@ -44,13 +45,6 @@ static void label_step(struct jetwatt_batch_wait *b, size_t from, size_t to, dou
 /* ------------------------------------------------------------------ */
 /* Kinds of steps                                                     */
 
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Return the limit in the middle of the widest gap between sorted pauses (logarithms), of which the fraction STRAY
  * on each side is disregarded; 0: the pauses are not of two kinds. */
 static double find_limit(const struct jetwatt_batch_wait *b, size_t n, double *pause)
@@ -60,7 +54,7 @@ static double find_limit(const struct jetwatt_batch_wait *b, size_t n, double *p
 
 	for (size_t i = 0; i < m; i++)
 		pause[i] = log(jetwatt_pause_of(&b[i + 1]));
-	qsort(pause, m, sizeof(*pause), by_value);
+	qsort(pause, m, sizeof(*pause), jetwatt_minibatch_order_doubles);
 	for (size_t i = edge; i + edge <= m; i++) {
 		double low = pause[i - 1 - stray], high = pause[i + stray];
 

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "minibatch/order.h"
+
 /* minimum fraction of the groups between peaks that must have k or k + 1 waits (if k > 3; a larger one
  * if k is 2 or 3), and of the peaks that must stand out */
 #define IN_STEP		0.6
@@ -83,17 +85,10 @@ bool jetwatt_peaks_stand_out(const struct jetwatt_peaks *s, const size_t *at, si
 	return true;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Sort @v and return its median; 0 if it is empty. */
 double jetwatt_peaks_median(double *v, size_t n)
 {
-	qsort(v, n, sizeof(*v), by_value);
+	qsort(v, n, sizeof(*v), jetwatt_minibatch_order_doubles);
 	return n ? v[n / 2] : 0;
 }
 

@@ -308,12 +308,10 @@ static int follow_alone(struct decoder *d, int from)
 	bool eval = from >= EVAL_AT;
 	const struct jetwatt_cycle *c = eval ? &d->m.eval : &d->m.train;
 	struct viterbi_path w = d->now[from];
-	int p, to;
+	int p = ((eval ? from - EVAL_AT : from % JETWATT_PERIOD_MAX) + 1) % c->k, to = (eval ? EVAL_AT : 0) + p;
 
 	if (from == NONE_AT || (d->m.losses_reported && d->b->lost) || d->at < 2)
 		return -1;
-	p = ((eval ? from - EVAL_AT : from % JETWATT_PERIOD_MAX) + 1) % c->k;
-	to = (eval ? EVAL_AT : 0) + p;
 	w.score += log_emission(d, &c->emission[p], p > 0, &w, NULL, 0);
 	if (w.outlier)
 		return -1;
