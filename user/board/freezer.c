@@ -130,7 +130,7 @@ static int owner_is_other(const struct jetwatt_board *b, const char *text)
 static int refuse_other_owner(const struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_STATEFILE_MAX], boot[64];
-	ssize_t len = jetwatt_statefile_load(b, LEAF, path, text);
+	ssize_t len = jetwatt_statefile_load(b, LEAF, path, text, sizeof(text));
 
 	if (len < 0 || jetwatt_statefile_intact(KIND, text, (size_t)len, boot) ||
 	    !jetwatt_statefile_now(b, boot) || !owner_is_other(b, text))
@@ -264,7 +264,7 @@ int jetwatt_board_thaw_all(struct jetwatt_board *b)
 	if (b->by_remote)
 		return 0;
 	b->nr_freezers = 0;
-	len = jetwatt_statefile_load(b, LEAF, path, text);
+	len = jetwatt_statefile_load(b, LEAF, path, text, sizeof(text));
 	if (len < 0)
 		return len == -ENOENT ? 0 : (int)len;
 	/* No process stays frozen across a reboot, so a record of an earlier boot is ignored.

@@ -7,6 +7,7 @@
 #define JETWATT_BOARD_KNOBS_H
 
 #include "board/board.h"
+#include "board/statefile.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -415,24 +416,6 @@ int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *ta
 int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_error_text *err);
 void jetwatt_lease_release(struct jetwatt_board *b);
 
-/* statefile.c: write the path of the file @leaf of the state directory to @buf of PATH_LEN. Return:
- * @buf. */
-const char *jetwatt_statefile_path(const struct jetwatt_board *b, const char *leaf, char *buf);
-/* Create the state directory. Return: 0; negative errno. */
-int jetwatt_statefile_dir(const struct jetwatt_board *b, struct jetwatt_error_text *err);
-/* Files with a checksum in the state directory; @leaf: name of the file; @kind: its first word */
-#define JETWATT_STATEFILE_MAX	16384
-void jetwatt_statefile_begin(const struct jetwatt_board *b, const char *kind, FILE *f);
-int jetwatt_statefile_end(FILE *f, const char *buf);
-int jetwatt_statefile_store(struct jetwatt_board *b, const char *leaf, const char *text, int len,
-			 struct jetwatt_error_text *err);
-ssize_t jetwatt_statefile_load(const struct jetwatt_board *b, const char *leaf, char *path,
-			    char *text);
-const char *jetwatt_statefile_intact(const char *kind, char *text, size_t len, char *boot);
-bool jetwatt_statefile_now(const struct jetwatt_board *b, const char *boot);
-int jetwatt_statefile_delete(struct jetwatt_board *b, const char *leaf,
-			  struct jetwatt_error_text *err);
-
 /* sensors.c: write the saved settings back to the sensors, and delete the file with the settings
  * if the sensors then have all of them. Return: 0; -ENOENT: nothing is saved; negative errno. */
 int jetwatt_sensors_restore_saved(struct jetwatt_board *b, struct jetwatt_error_text *err);
@@ -448,11 +431,5 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_f
 int jetwatt_guardian_finish(int *fd);
 /* Make the guardian of the knobs, if there is one, thaw the jobs and restore the knobs. */
 void jetwatt_guardian_end(struct jetwatt_board *b);
-
-/* saved.c: read and write the file of the saved state */
-bool jetwatt_saved_old(const struct jetwatt_board *b);
-int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err);
-int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_error_text *err);
-int jetwatt_saved_delete(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 #endif

@@ -106,7 +106,7 @@ static const char *saved_parse(struct jetwatt_board *b, char *text)
 int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_STATEFILE_MAX], boot[64];
-	ssize_t len = jetwatt_statefile_load(b, "saved", path, text);
+	ssize_t len = jetwatt_statefile_load(b, "saved", path, text, sizeof(text));
 	const char *wrong;
 
 	if (len < 0)
@@ -127,7 +127,7 @@ int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
 bool jetwatt_saved_old(const struct jetwatt_board *b)
 {
 	char path[PATH_LEN], text[JETWATT_STATEFILE_MAX], boot[64];
-	ssize_t len = jetwatt_statefile_load(b, "saved", path, text);
+	ssize_t len = jetwatt_statefile_load(b, "saved", path, text, sizeof(text));
 
 	if (len < 0 || jetwatt_statefile_intact(KIND, text, (size_t)len, boot))
 		return false;

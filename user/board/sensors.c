@@ -170,7 +170,7 @@ static int sensors_load_line(const char *line, struct settings *s)
 static int sensors_load(struct jetwatt_board *b, struct settings *s, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_STATEFILE_MAX], boot[64], *save, *line;
-	ssize_t len = jetwatt_statefile_load(b, LEAF, path, text);
+	ssize_t len = jetwatt_statefile_load(b, LEAF, path, text, sizeof(text));
 	const char *wrong;
 	int rc = 0;
 

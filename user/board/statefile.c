@@ -131,16 +131,17 @@ int jetwatt_statefile_store(struct jetwatt_board *b, const char *leaf, const cha
 	return jetwatt_error_sys(err, rc, "cannot save the board's state in %s", path);
 }
 
-/* Read the file @leaf into @text of JETWATT_STATEFILE_MAX; @path: buffer of PATH_LEN bytes, which
- * gets the path of the file. Return: length; negative errno. */
-ssize_t jetwatt_statefile_load(const struct jetwatt_board *b, const char *leaf, char *path, char *text)
+/* Read the file @leaf, up to @size - 1 bytes, into @text of @size bytes; @path: buffer of PATH_LEN
+ * bytes, which gets the path of the file. Return: length; negative errno. */
+ssize_t jetwatt_statefile_load(const struct jetwatt_board *b, const char *leaf, char *path,
+			       char *text, size_t size)
 {
 	int fd = open(jetwatt_statefile_path(b, leaf, path), O_RDONLY | O_CLOEXEC);
 	ssize_t len;
 
 	if (fd < 0)
 		return -errno;
-	len = read(fd, text, JETWATT_STATEFILE_MAX - 1);
+	len = read(fd, text, size - 1);
 	len = len < 0 ? -errno : len;
 	close(fd);
 	text[len < 0 ? 0 : len] = '\0';
