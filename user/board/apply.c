@@ -247,6 +247,8 @@ int jetwatt_board_forget(struct jetwatt_board *b)
 	/* Without the lease, the saved state belongs to another process. */
 	if (b->lease < 0)
 		return -ENOENT;
+	/* The other program may have switched cores on. */
+	jetwatt_cpuset_restore(b, NULL);
 	rc = jetwatt_saved_delete(b, NULL);
 	jetwatt_lease_release(b);
 	return rc;

@@ -119,9 +119,23 @@ static bool cores_write_online(struct jetwatt_switch *p, int cpu)
 	return jetwatt_switch_write(p, path, p->target->online[cpu]);
 }
 
+/* Check whether a CPU stays online in this switch. */
+static bool cores_stays(const struct jetwatt_switch *p, int cpu)
+{
+	return p->now.online[cpu] && (p->target->online[cpu] || p->b->cpu[cpu].fixed);
+}
+
 static bool cores_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
+	bool after[CPUS_MAX], fewer = false;
+
 	(void)k;
+	for (int i = 0; i < p->b->cpus; i++) {
+		after[i] = cores_stays(p, i);
+		fewer |= after[i] != p->now.online[i];
+	}
+	if (fewer)
+		jetwatt_cpuset_save(p->b, p->now.online, after);
 	for (int i = p->b->cpus - 1; i >= 0; i--)
 		if (!p->target->online[i] && !cores_write_online(p, i))
 			return false;
@@ -132,30 +146,44 @@ static bool cores_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
  * kernel creates the policy when they come online again. */
 static void cores_renew_policies(struct jetwatt_switch *p)
 {
+	bool online[CPUS_MAX], after[CPUS_MAX], any = false;
 	char path[PATH_LEN];
 
 	for (int i = 0; i < p->b->cpus; i++) {
 		const struct jetwatt_cpu *cpu = &p->b->cpu[i];
+		bool renew = !cpu->fixed && cpu->policy >= 0 && p->now.online[i] &&
+			     p->target->online[i] && p->target->policy[cpu->policy].known &&
+			     jetwatt_cpu_policy_lost(p->b, &p->now, cpu->policy);
 
-		if (cpu->fixed || cpu->policy < 0 || !p->now.online[i] || !p->target->online[i] ||
-		    !p->target->policy[cpu->policy].known ||
-		    !jetwatt_cpu_policy_lost(p->b, &p->now, cpu->policy))
-			continue;
-		snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/online", cpu->id);
-		if (!jetwatt_sysfs_write(p->b, path, 0))
+		online[i] = cores_stays(p, i);
+		after[i] = online[i] && !renew;
+		any |= renew;
+	}
+	if (any)
+		jetwatt_cpuset_save(p->b, online, after);
+	for (int i = 0; i < p->b->cpus; i++) {
+		snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/online", p->b->cpu[i].id);
+		if (after[i] != online[i] && !jetwatt_sysfs_write(p->b, path, 0))
 			p->now.online[i] = false;
 	}
 }
 
 static bool cores_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
+	bool stayed[CPUS_MAX], go_on;
+
 	(void)k;
 	if (p->best_effort)
 		cores_renew_policies(p);
 	for (int i = 0; i < p->b->cpus; i++)
+		stayed[i] = cores_stays(p, i);
+	for (int i = 0; i < p->b->cpus; i++)
 		if (p->target->online[i] && !cores_write_online(p, i))
 			return false;
-	return jetwatt_cpu_cores_online(p);
+	/* The clocks of the new policies come first: they may be above those of the mode. */
+	go_on = jetwatt_cpu_cores_online(p);
+	jetwatt_cpuset_restore(p->b, stayed);
+	return go_on;
 }
 
 static int cores_same(const struct jetwatt_board *b, enum jetwatt_knob k,

@@ -113,6 +113,7 @@ struct jetwatt_knob_cap {
  * @by_remote: true: jetwatt-knobs writes the knobs for this process
  * @remote: socket of jetwatt-knobs, -1: not connected, or the connection has ended
  * @freezer_cgroup, @nr_freezers: cgroups whose freezer was opened; recorded on disk
+ * @cpusets: mount of the cpusets of cgroup version 1; NULL: not searched for yet (cpuset.c)
  * @opener: PID of the process that opened the board; a guardian process inherits it
  * @have_saved: true: @saved is what the file of the saved state holds, and the file is of this boot
  * @saved: the saved state
@@ -150,6 +151,7 @@ struct jetwatt_board {
 	int remote;
 	char freezer_cgroup[JETWATT_BOARD_FREEZERS_MAX][JETWATT_BOARD_CGROUP_LEN];
 	int nr_freezers;
+	struct jetwatt_cpuset_mount *cpusets;
 	pid_t opener;
 	bool have_saved;
 	struct jetwatt_board_state saved;
@@ -383,6 +385,15 @@ void jetwatt_cpu_policies(struct jetwatt_board *b);
 /* After cores.c has brought CPUs online, save the clocks of policies that have appeared, and lower
  * the clocks that are above the target. Return: true if the switch is to go on. */
 bool jetwatt_cpu_cores_online(struct jetwatt_switch *p);
+
+/* cpuset.c: without cpusets of cgroup version 1, these functions do nothing. Record the CPUs of all
+ * cpusets before CPUs go offline. @online, @after: CPUs that are online now, and those that will be
+ * online afterwards, by index in jetwatt_board::cpu */
+void jetwatt_cpuset_save(struct jetwatt_board *b, const bool *online, const bool *after);
+/* Give the cpusets back the recorded CPUs that are online. A cpuset that another process has changed
+ * is left alone. @stayed: CPUs that have not gone offline in this switch; NULL: no switch */
+void jetwatt_cpuset_restore(struct jetwatt_board *b, const bool *stayed);
+void jetwatt_cpuset_free(struct jetwatt_board *b);
 
 /* missing.c: check that the board has the knob */
 bool jetwatt_lack_not(const struct jetwatt_board *b, enum jetwatt_knob knob);

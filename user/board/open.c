@@ -56,6 +56,7 @@ void jetwatt_board_close(struct jetwatt_board *b)
 	jetwatt_lease_release(b);
 	jetwatt_guardian_end(b);
 	jetwatt_remote_close(b);
+	jetwatt_cpuset_free(b);
 	jetwatt_sysfs_files_free(b->files);
 	free(b);
 }
