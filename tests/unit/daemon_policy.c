@@ -207,6 +207,20 @@ TEST(turns_names_two_cgroups_and_a_latency)
 	EXPECT_EQ(0, parse("turns = /a /ab 100ms\n"));
 }
 
+/* /proc/PID/cgroup has no slash at the end of a path, so a path with one would match no process of the
+ * cgroup itself, and the budget would not apply. */
+TEST(slashes_at_the_end_of_a_cgroup_do_not_count)
+{
+	ASSERT_EQ(0, parse("budget = 30\ncgroup = /lab/job.service/ 20W\ncgroup = / 25W\n"
+			   "turns = /batch.slice/ /serve.service// 100ms\ntokens = /llama.service/\n"));
+	EXPECT_EQ(20, jetwattd_policy_budget(&p, 720, "/lab/job.service"));
+	EXPECT_EQ(25, jetwattd_policy_budget(&p, 720, "/lab"));
+	EXPECT_STREQ("/batch.slice", p.timeshare.train);
+	EXPECT_STREQ("/serve.service", p.timeshare.serve);
+	EXPECT_STREQ("/llama.service", p.server);
+	EXPECT_EQ(-EINVAL, parse("turns = /a /a/ 100ms\n"));
+}
+
 TEST(settings_of_a_language_models_server)
 {
 	ASSERT_EQ(0, parse(""));
@@ -331,6 +345,9 @@ TEST(malformed_policy_is_refused_with_its_line)
 		{ "others = fight\n", 1, "\"fight\" is not a valid value of others" },
 		{ "cgroup = lab 20W\n", 1, "\"lab 20W\" is not a cgroup with a budget" },
 		{ "cgroup = /lab\n", 1, "\"/lab\" is not a cgroup with a budget" },
+		{ "cgroup = /sys/fs/cgroup/lab 20W\n", 1, "\"/sys/fs/cgroup/lab\" is the directory of a cgroup" },
+		{ "tokens = /sys/fs/cgroup/lab\n", 1, "\"/sys/fs/cgroup/lab\" is the directory of a cgroup" },
+		{ "turns = /lab /sys/fs/cgroup 1s\n", 1, "\"/sys/fs/cgroup\" is the directory of a cgroup" },
 		{ "cgroup = /lab 20V\n", 1, "\"/lab 20V\" is not a cgroup with a budget" },
 		{ "metrics = localhost:80\n", 1, "\"localhost:80\" is not a numeric address with a port" },
 		{ "metrics = 127.0.0.1\n", 1, "\"127.0.0.1\" is not a numeric address with a port" },

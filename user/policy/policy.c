@@ -105,6 +105,20 @@ static int set_hours(struct jetwattd_policy *p, const struct policy_key *k, cons
 	return 0;
 }
 
+/* Bring the path of a cgroup to the form of /proc/PID/cgroup, with which it is compared: without slashes
+ * at the end. Refuse the path of the cgroup's directory. */
+static int normalise_cgroup(char *path, unsigned int line, struct jetwatt_conf_error *e)
+{
+	static const char mount[] = "/sys/fs/cgroup";
+	size_t n = strlen(path), m = strlen(mount);
+
+	while (n > 1 && path[n - 1] == '/')
+		path[--n] = '\0';
+	return strncmp(path, mount, m) || (path[m] && path[m] != '/') ? 0 :
+	       jetwatt_conf_refuse(e, line, "leave out /sys/fs/cgroup: the path as in /proc/PID/cgroup",
+				   "\"%.40s\" is the directory of a cgroup", path);
+}
+
 /* Parse "/user.slice 15W". */
 static int set_cgroup(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
 		      unsigned int line, struct jetwatt_conf_error *e)
@@ -125,6 +139,8 @@ static int set_cgroup(struct jetwattd_policy *p, const struct policy_key *k, con
 					   "\"%.40s\" is not a cgroup with a budget", value);
 	memcpy(c->path, value, len);
 	c->path[len] = '\0';
+	if (normalise_cgroup(c->path, line, e))
+		return -EINVAL;
 	p->nr_cgroups++;
 	return 0;
 }
@@ -146,6 +162,8 @@ static int set_turns(struct jetwattd_policy *p, const struct policy_key *k, cons
 	    s > 1e4)
 		return jetwatt_conf_refuse(e, line, "write it like turns = /batch.slice /system.slice/serve.service 100ms",
 					   "\"%.40s\" is not two cgroups with a latency", value);
+	if (normalise_cgroup(t->train, line, e) || normalise_cgroup(t->serve, line, e))
+		return -EINVAL;
 	if (jetwatt_cgroup_below(t->train, t->serve) || jetwatt_cgroup_below(t->serve, t->train))
 		return jetwatt_conf_refuse(e, line, "use two cgroups that can be frozen independently",
 					   "one of the cgroups is inside the other");
@@ -169,7 +187,7 @@ static int set_server(struct jetwattd_policy *p, const struct policy_key *k, con
 	if (*value != '/')
 		return jetwatt_conf_refuse(e, line, "write it like tokens = /system.slice/llama.service",
 					   "\"%.40s\" is not a cgroup", value);
-	return set_text(p, k, value, line, e);
+	return set_text(p, k, value, line, e) ?: normalise_cgroup(p->server, line, e);
 }
 
 static int set_address(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
