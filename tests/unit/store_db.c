@@ -285,10 +285,24 @@ TEST_F(db, schema_version_1_is_updated)
 	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, false, &self->err), 0);
 }
 
+/* Return: 1 if the header of the database file says that it is in WAL mode (sqlite.org/fileformat2.html,
+ * section 1.3.3); 0 if not; -1: it cannot be read. */
+static int is_wal(const char *path)
+{
+	unsigned char header[20];
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(header, 1, sizeof(header), f) : 0;
+
+	if (f)
+		fclose(f);
+	return n == sizeof(header) ? header[18] == 2 : -1;
+}
+
 TEST_F(db, newer_or_foreign_database_is_refused)
 {
 	jetwatt_db_close(self->db);
 	self->db = NULL;
+	EXPECT_EQ(is_wal(self->path), 1);
 	sql(self->path, "PRAGMA user_version = 99");
 	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), -EPROTO);
 	EXPECT_TRUE(strstr(self->err.fix, "update"));
@@ -296,6 +310,7 @@ TEST_F(db, newer_or_foreign_database_is_refused)
 	sql(self->path, "CREATE TABLE mail(x); PRAGMA user_version = 2");
 	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), -EBADMSG);
 	EXPECT_TRUE(strstr(self->err.why, "other program"));
+	EXPECT_EQ(is_wal(self->path), 0);
 	unlink(self->path);
 	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, false, &self->err), -ENOENT);
 	EXPECT_TRUE(*self->err.fix);

@@ -7,6 +7,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "util/clock.h"
 
 struct refusal {
 	int sqlite, rc;
@@ -87,6 +90,19 @@ int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text 
 int jetwatt_db_run(struct jetwatt_db *db, const char *sql)
 {
 	return sqlite3_exec(db->sql, sql, NULL, NULL, NULL);
+}
+
+int jetwatt_db_set_wal(struct jetwatt_db *db)
+{
+	uint64_t begun_ns = jetwatt_clock_ns();
+	int rc;
+
+	/* If two processes set WAL mode at the same time, one gets SQLITE_BUSY at once, without the busy
+	 * timeout, so retry for this time. */
+	while (((rc = jetwatt_db_run(db, "PRAGMA journal_mode = WAL")) & 0xff) == SQLITE_BUSY &&
+	       jetwatt_clock_ns() - begun_ns <= JETWATT_DB_BUSY_MS * 1000000ull)
+		usleep(10000);
+	return rc;
 }
 
 int jetwatt_db_begin(struct jetwatt_db *db)

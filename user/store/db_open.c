@@ -9,32 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/clock.h"
-
-/* Longest wait for the lock of the database, in ms. A writer holds it for one transaction, so a
- * longer wait means that the process that holds the lock hangs. The text for SQLITE_BUSY in db.c
- * states this time. */
-#define BUSY_TIMEOUT_MS	10000
-
-/* WAL mode is a property of the database file. If two processes set WAL mode at the same time, one
- * gets SQLITE_BUSY at once, without the busy timeout, so retry for this time. */
-static int set_pragmas(struct jetwatt_db *db, bool write)
-{
-	int rc = jetwatt_db_run(db, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
-				    "PRAGMA synchronous = FULL");
-	uint64_t begun_ns = jetwatt_clock_ns();
-
-	while (rc == SQLITE_OK && write) {
-		rc = jetwatt_db_run(db, "PRAGMA journal_mode = WAL");
-		if ((rc & 0xff) != SQLITE_BUSY ||
-		    jetwatt_clock_ns() - begun_ns > BUSY_TIMEOUT_MS * 1000000ull)
-			break;
-		rc = SQLITE_OK;
-		usleep(10000);
-	}
-	return rc;
-}
-
 /* Take on the rights of the database's owner in this thread. Return: 0; negative errno: on
  * failure, @err receives why and fix. */
 static int become_owner(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was,
@@ -95,8 +69,9 @@ static int open_connection(struct jetwatt_db *db, bool write)
 			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY), NULL);
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(db->sql, 1);
-		sqlite3_busy_timeout(db->sql, BUSY_TIMEOUT_MS);
-		rc = set_pragmas(db, write);
+		sqlite3_busy_timeout(db->sql, JETWATT_DB_BUSY_MS);
+		rc = jetwatt_db_run(db, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
+					"PRAGMA synchronous = FULL");
 	}
 	if (rc == SQLITE_OK)
 		rc = jetwatt_db_run(db, "PRAGMA user_version; SELECT count(*) FROM sqlite_master");

@@ -12,6 +12,10 @@
 
 /* The advice to use another file, for the fix in a message. */
 #define JETWATT_DB_OTHER	"use another file (--db, JETWATT_DB or the setting db)"
+/* Longest wait for the lock of the database, in ms. A writer holds it for one transaction, so a
+ * longer wait means that the process that holds the lock hangs. The text for SQLITE_BUSY in db.c
+ * states this time. */
+#define JETWATT_DB_BUSY_MS	10000
 /* Maximum number of supplementary groups of the calling process. */
 #define JETWATT_DB_GROUPS	64
 
@@ -80,6 +84,10 @@ int jetwatt_db_refused_by_errno(int code, const struct jetwatt_db_owner *o,
 
 /* Run statements, and ignore their rows. Return: SQLite's result code. */
 int jetwatt_db_run(struct jetwatt_db *db, const char *sql);
+
+/* Set WAL mode, a property that is stored in the file: only for a database of jetwatt, which
+ * jetwatt_db_schema() checks first. Return: SQLite's result code. */
+int jetwatt_db_set_wal(struct jetwatt_db *db);
 
 /* Begin a transaction that excludes other writers. jetwatt_db_end() commits it, or rolls it back if
  * @rc is not SQLITE_OK or the commit fails. Return: SQLite's result code. */

@@ -225,6 +225,9 @@ int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_te
 	bad = check_schema(db, &is, write, err);
 	if (bad)
 		return bad;
+	rc = write ? jetwatt_db_set_wal(db) : SQLITE_OK;
+	if (rc != SQLITE_OK)
+		return jetwatt_db_refused(db, rc, err, "cannot open the profiles in %.200s", db->path);
 	if (is.version == JETWATT_DB_VERSION) {
 		rc = write ? ensure_columns(db) : create_temp_view(db);
 		return rc == SQLITE_OK ? 0 : jetwatt_db_refused(db, rc, err,
