@@ -22,7 +22,7 @@ made()
 # Read the names of all predictors from the error message for a wrong name.
 methods=$(build/jetwatt predict --method rnd 2>&1 | sed -n 's/,//g; s/ or / /; s/.*fix: --method //p')
 
-echo 1..$((43 + 2 * $(wc -w <<< "$methods")))
+echo 1..$((44 + 2 * $(wc -w <<< "$methods")))
 made 16 > $d/one.csv
 made "16 32" > $d/two.csv
 cut -d, -f1-4 $d/one.csv > $d/modes.csv
@@ -55,6 +55,11 @@ build/jetwatt optimize --power 14 --profile $d/one.csv --modes $d/modes.csv --js
 check "optimize chooses a mode from a profile" "[ $? = 0 ] && jq -e '.chosen.measured_power_w <= 14' $d/out > /dev/null"
 best=$(awk -F, 'NR > 1 && $7 <= 14 && (!t || $6 < t) { t = $6 } END { print t }' $d/one.csv)
 check "the chosen mode is the fastest within the budget" "jq -e '.chosen.measured_time_ms <= 1.05 * $best' $d/out > /dev/null"
+jq -r '.chosen | [.cores, .cpu_khz, .gpu_hz, .emc_hz, 16, .measured_time_ms, 27.98 - .measured_power_w] | map(tostring) | join(",")' \
+	$d/out | cat $d/one.csv - > $d/twice.csv
+build/jetwatt optimize --power 14 --profile $d/twice.csv --modes $d/modes.csv --minibatches 1000 --json - > $d/out 2> $d/err
+check "of a mode that was measured twice, the result has the mean, by which it was chosen" \
+	"[ $? = 0 ] && jq -e '(.chosen.measured_power_w - 13.99 | fabs) < 1e-3 and (.total.energy_j - .chosen.measured_time_ms * .chosen.measured_power_w | fabs) < 1e-2 * .total.energy_j' $d/out > /dev/null"
 build/jetwatt optimize --power 2 --profile $d/one.csv --modes $d/modes.csv > $d/out 2> $d/err
 check "an impossible budget: status 3, and the closest mode is named" "[ $? = 3 ] && grep -q 'closest' $d/err"
 ask="build/jetwatt optimize --profile $d/one.csv --modes $d/modes.csv"

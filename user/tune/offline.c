@@ -34,35 +34,6 @@ static double offline_round_up(double v)
 	return ceil(v / step) * step;
 }
 
-/* Print the mode that exceeds the limits least, and the smallest limits that a mode can meet.
- * Return: exit code. */
-static int offline_infeasible(const struct jetwatt_tuner *l, const struct jetwatt_plan_objective *q,
-			      const struct jetwatt_plan_choice *near)
-{
-	const struct jetwatt_row *row = jetwatt_tuner_row(l, &l->mode[near->index]);
-	double w = row ? row->power_w : near->p.power_w, ms = row ? row->time_ms : near->p.time_ms;
-	char what[224], fix[128] = "", limits[64], name[96] = "";
-	double power, time;
-	int n;
-
-	jetwatt_board_mode_format(&l->mode[near->index], name, sizeof(name));
-	n = snprintf(what, sizeof(what), "closest: %s at %.2f W and %.4g ms (%s)", name, w, ms,
-		     row ? "measured" : "predicted");
-	if (q->power_w > 0 && w > q->power_w && n < (int)sizeof(what))
-		n += snprintf(what + n, sizeof(what) - n, ", %.2f W over", w - q->power_w);
-	if (q->time_ms > 0 && ms > q->time_ms && n < (int)sizeof(what))
-		snprintf(what + n, sizeof(what) - n, ", %.4g ms over", ms - q->time_ms);
-	jetwatt_plan_required_limits(l->mode, l->prediction, l->nr_modes, l->row, l->nr_rows, q, &power, &time);
-	n = 0;
-	if (q->power_w > 0 && isfinite(power))
-		n = snprintf(fix, sizeof(fix), "--power %gW", offline_round_up(power));
-	if (q->time_ms > 0 && isfinite(time))
-		snprintf(fix + n, sizeof(fix) - n, "%s--time-ms %g", n ? ", or " : "",
-			 offline_round_up(time));
-	return jetwatt_error_report(JETWATT_EXIT_INFEASIBLE, what, *fix ? fix : NULL,
-				 "no mode meets %s", jetwatt_offline_limits(q, limits, sizeof(limits)));
-}
-
 /* Return: the mean of the measurements of candidate @i if it has been measured, else the prediction
  * of candidate @i. @measured: set to 1 or 0. */
 static struct jetwatt_prediction offline_known(const struct jetwatt_tuner *l, size_t i,
@@ -79,6 +50,35 @@ static struct jetwatt_prediction offline_known(const struct jetwatt_tuner *l, si
 		p.power_sd = mean.power_sd;
 	}
 	return p;
+}
+
+/* Print the mode that exceeds the limits least, and the smallest limits that a mode can meet.
+ * Return: exit code. */
+static int offline_infeasible(const struct jetwatt_tuner *l, const struct jetwatt_plan_objective *q,
+			      const struct jetwatt_plan_choice *near)
+{
+	int measured;
+	const struct jetwatt_prediction is = offline_known(l, near->index, &measured);
+	char what[224], fix[128] = "", limits[64], name[96] = "";
+	double power, time;
+	int n;
+
+	jetwatt_board_mode_format(&l->mode[near->index], name, sizeof(name));
+	n = snprintf(what, sizeof(what), "closest: %s at %.2f W and %.4g ms (%s)", name, is.power_w,
+		     is.time_ms, measured ? "measured" : "predicted");
+	if (q->power_w > 0 && is.power_w > q->power_w && n < (int)sizeof(what))
+		n += snprintf(what + n, sizeof(what) - n, ", %.2f W over", is.power_w - q->power_w);
+	if (q->time_ms > 0 && is.time_ms > q->time_ms && n < (int)sizeof(what))
+		snprintf(what + n, sizeof(what) - n, ", %.4g ms over", is.time_ms - q->time_ms);
+	jetwatt_plan_required_limits(l->mode, l->prediction, l->nr_modes, l->row, l->nr_rows, q, &power, &time);
+	n = 0;
+	if (q->power_w > 0 && isfinite(power))
+		n = snprintf(fix, sizeof(fix), "--power %gW", offline_round_up(power));
+	if (q->time_ms > 0 && isfinite(time))
+		snprintf(fix + n, sizeof(fix) - n, "%s--time-ms %g", n ? ", or " : "",
+			 offline_round_up(time));
+	return jetwatt_error_report(JETWATT_EXIT_INFEASIBLE, what, *fix ? fix : NULL,
+				 "no mode meets %s", jetwatt_offline_limits(q, limits, sizeof(limits)));
 }
 
 static void offline_line(const struct jetwatt_tuner *l, char mark, size_t i)
@@ -171,7 +171,7 @@ int jetwatt_offline(struct jetwatt_tuner *l, const struct jetwatt_plan_objective
 		return err;
 	a->chosen = &l->mode[at[0].index];
 	a->predicted = &l->prediction[at[0].index];
-	a->measured = jetwatt_tuner_row(l, a->chosen);
+	a->measured = jetwatt_plan_reading(a->chosen, l->row, l->nr_rows, &a->mean) ? &a->mean : NULL;
 	if (!l->silent)
 		jetwatt_result_totals(a);
 	return jetwatt_offline_apply(l, apply, a->chosen);

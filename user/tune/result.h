@@ -16,7 +16,9 @@
  * @learn: candidates and rows
  * @chosen: the chosen mode; NULL: none
  * @predicted: prediction of the chosen mode; NULL: none
- * @measured: last measurement of the chosen mode, or with --per the mean; NULL: not measured
+ * @measured: with a job, last measurement of the chosen mode, or with --per the mean; without a job,
+ *	@mean; NULL: not measured
+ * @mean: without a job: mean of the measurements of the chosen mode, by which it was chosen
  * @minibatches: number of minibatches for the totals of time and energy; 0: no totals
  * @explain: explanation of the chosen mode; NULL: not requested
  * @baseline: presets that the chosen mode is compared with; NULL: none
@@ -29,6 +31,7 @@ struct jetwatt_result {
 	const struct jetwatt_mode *chosen;
 	const struct jetwatt_prediction *predicted;
 	const struct jetwatt_row *measured;
+	struct jetwatt_row mean;
 	uint64_t minibatches;
 	const struct jetwatt_explain *explain;
 	const struct jetwatt_preset_compare *baseline;

@@ -282,7 +282,8 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	else if (!err)
 		err = jetwatt_offline(&l, &in.ask, in.front, in.apply ? board : NULL, &a);
 	if (!err && !job && !l.silent && !in.inference.strategy)
-		jetwatt_preset_compare_print(&baseline, &l, a.predicted ? a.predicted->time_ms : 0);
+		jetwatt_preset_compare_print(&baseline, &l, a.measured ? a.measured->time_ms :
+					     a.predicted ? a.predicted->time_ms : 0);
 	if (!err && !job)
 		err = optimize_explain(&in, &a);
 	if (!job)
