@@ -5,10 +5,12 @@
 #include "tune/offline.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/connect.h"
 #include "out/terminal.h"
 #include "util/error.h"
 
@@ -137,8 +139,15 @@ int jetwatt_offline_apply(const struct jetwatt_tuner *l, struct jetwatt_board *b
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	char name[96] = "";
-	int err = board ? jetwatt_board_apply(board, m, &e) : 0;
+	sigset_t set;
+	int err = 0;
 
+	/* A signal must not end this process between two writes: the board would be left between two
+	 * modes. */
+	if (board) {
+		jetwatt_block_signals(&set);
+		err = jetwatt_board_apply(board, m, &e);
+	}
 	if (err)
 		return jetwatt_error_board(err, &e);
 	jetwatt_board_mode_format(m, name, sizeof(name));
