@@ -51,6 +51,17 @@ TEST_F(tuner, rows_of_one_size_get_it_for_a_search_among_several)
 	EXPECT_EQ(16, self->l.row[1].batch);
 }
 
+/* The file of an interrupted run also has the rows of the profile with which that run began. */
+TEST_F(tuner, rows_that_two_files_have_count_once)
+{
+	self->l.sizes = 0;
+	ASSERT_EQ(0, read_text(self, HEAD "4,1,2,3,16,5,6\n4,1,2,3,16,5,6\n"));
+	ASSERT_EQ(0, read_text(self, HEAD "4,1,2,3,16,5,6\n4,1,2,3,16,5,6\n4,1,2,3,16,5,7\n2,1,2,3,16,7,8\n"));
+	ASSERT_EQ(4, self->l.nr_rows);
+	EXPECT_EQ(7, self->l.row[2].power_w);
+	EXPECT_EQ(2, self->l.row[3].mode.cores);
+}
+
 TEST_F(tuner, files_of_different_sizes)
 {
 	ASSERT_EQ(0, read_text(self, HEAD "4,1,2,3,4,5,6\n"));

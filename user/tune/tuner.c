@@ -80,11 +80,23 @@ int jetwatt_tuner_modes(struct jetwatt_tuner *l, const struct jetwatt_board *boa
 	return err;
 }
 
+/* Return: 1 if the first @n rows contain this measurement: two files may both have it, or a file and the
+ * database. Counted twice, it would make the error of the mode's mean too small. */
+static int tuner_has_row(const struct jetwatt_tuner *l, size_t n, const struct jetwatt_row *row)
+{
+	for (size_t i = 0; i < n; i++)
+		if (jetwatt_mode_same(&l->row[i].mode, &row->mode) && l->row[i].batch == row->batch &&
+		    l->row[i].time_ms == row->time_ms && l->row[i].power_w == row->power_w)
+			return 1;
+	return 0;
+}
+
 int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must)
 {
 	struct jetwatt_csv_error e = { 0 };
 	struct jetwatt_row *row = NULL;
 	uint32_t *batch = NULL, first;
+	size_t before = l->nr_rows;
 	int err = 0, several = 0, n;
 
 	if (!must && access(path, F_OK))
@@ -108,7 +120,7 @@ int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must)
 	l->size = several ? 0 : batch[0];
 	for (int i = 0; i < n && !err; i++) {
 		row[i].batch = several ? batch[i] : 0;
-		if (isfinite(row[i].time_ms) && isfinite(row[i].power_w))
+		if (isfinite(row[i].time_ms) && isfinite(row[i].power_w) && !tuner_has_row(l, before, &row[i]))
 			err = jetwatt_tuner_add(l, &row[i]);
 	}
 	free(batch);
@@ -128,16 +140,6 @@ int jetwatt_tuner_label_rows(struct jetwatt_tuner *l, uint32_t only)
 		if (!l->row[i].batch)
 			l->row[i].batch = l->size;
 	}
-	return 0;
-}
-
-/* Return: 1 if the rows contain this measurement: file and database may both have it. */
-static int tuner_has_row(const struct jetwatt_tuner *l, const struct jetwatt_row *row)
-{
-	for (size_t i = 0; i < l->nr_rows; i++)
-		if (jetwatt_mode_same(&l->row[i].mode, &row->mode) &&
-		    l->row[i].time_ms == row->time_ms && l->row[i].power_w == row->power_w)
-			return 1;
 	return 0;
 }
 
@@ -164,7 +166,7 @@ int jetwatt_tuner_reuse(struct jetwatt_tuner *l)
 	if (n < 0)
 		return -1 - n;
 	for (int i = 0; i < n && !err; i++)
-		if (!tuner_has_row(l, &row[i]))
+		if (!tuner_has_row(l, l->nr_rows, &row[i]))
 			err = jetwatt_tuner_add(l, &row[i]);
 	free(row);
 	l->from_file = l->nr_rows;
