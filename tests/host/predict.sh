@@ -22,7 +22,7 @@ made()
 # Read the names of all predictors from the error message for a wrong name.
 methods=$(build/jetwatt predict --method rnd 2>&1 | sed -n 's/,//g; s/ or / /; s/.*fix: --method //p')
 
-echo 1..$((44 + 2 * $(wc -w <<< "$methods")))
+echo 1..$((46 + 2 * $(wc -w <<< "$methods")))
 made 16 > $d/one.csv
 made "16 32" > $d/two.csv
 cut -d, -f1-4 $d/one.csv > $d/modes.csv
@@ -105,6 +105,17 @@ $ask1 --reference $d/modes.csv > $d/out 2> $d/err
 check "a list of modes is refused as a reference" "[ $? = 1 ] && grep -q 'was not measured' $d/err && [ ! -s $d/out ]"
 build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --explain > $d/out 2> $d/err
 check "the result is explained" "[ $? = 0 ] && grep -q '^why: [0-9]* % of the time depends on' $d/out && grep -q 'One level down: ' $d/out"
+check "in lines of at most 80 columns" "awk 'length() > 80 { print; bad = 1 } END { exit bad }' $d/out"
+{
+	echo '< PARAM TYPE=FILE NAME=GPU_POWER_GATING >'
+	echo 'TPC_PG_MASK /sys/devices/17000000.gpu/tpc_pg_mask'
+	echo '< POWER_MODEL ID=1 NAME=MODE_15W_DESKTOP >'
+	echo 'GPU_POWER_GATING TPC_PG_MASK 48'
+	echo '< PM_CONFIG DEFAULT=1 >'
+} > $d/presets
+build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --presets $d/presets > $d/out 2> $d/err
+check "the line of a preset that gates parts of the GPU has at most 80 columns" \
+	"[ $? = 0 ] && grep -q 'MODE_15W_DESKTOP .*not comparable' $d/out && awk 'length() > 80 { print; bad = 1 } END { exit bad }' $d/out"
 build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --explain --json - > $d/out 2> $d/err
 check "the explanation is in the JSON" "[ $? = 0 ] && jq -e '([.explain.share[]] | add) as \$all | \$all > 0.999 and \$all < 1.001 and (.explain | .share[.binds] == ([.share[]] | max)) and (.chosen as \$c | all(.explain.steps[]; .gpu_hz == \$c.gpu_hz and (.cores != \$c.cores) != (.emc_hz != \$c.emc_hz)))' $d/out > /dev/null"
 

@@ -5,7 +5,9 @@
 #include "tune/explain_print.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "out/terminal.h"
 
@@ -13,6 +15,11 @@
  * both smaller. */
 #define TIME_NONE	0.001
 #define POWER_NONE	0.05
+/* Smaller shares of the time are not printed. */
+#define SHARE_SHOWN	0.005
+/* Columns of a line, and of the indentation of the lines that continue a sentence. */
+#define COLUMNS		80
+#define INDENT		2
 
 static const char *const share_name[] = {
 	[JETWATT_SHARE_GPU] = "the GPU clock",
@@ -25,16 +32,29 @@ static const char *const share_key[] = {
 	[JETWATT_SHARE_GPU] = "gpu", [JETWATT_SHARE_EMC] = "emc", [JETWATT_SHARE_LAUNCH] = "launch",
 	[JETWATT_SHARE_LOADER] = "loader", [JETWATT_SHARE_FIXED] = "fixed",
 };
-/* Print the level of a knob: "GPU 1236 MHz", "5 cores". */
-static void explain_print_setting(const struct jetwatt_mode *m, enum jetwatt_knob k)
-{
-	const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
-	uint64_t v = jetwatt_mode_get(m, k);
 
-	if (row->hz)
-		printf("%s %u MHz", row->label, jetwatt_terminal_mhz(v * row->hz));
-	else
-		printf("%u %s", (unsigned int)v, row->label);
+/* Append to a text of @len bytes. */
+static __attribute__((format(printf, 3, 4))) void explain_append(char *buf, size_t len, const char *text, ...)
+{
+	size_t n = strlen(buf);
+	va_list ap;
+
+	va_start(ap, text);
+	vsnprintf(buf + n, len - n, text, ap);
+	va_end(ap);
+}
+
+/* Print a part of a sentence, on a new line if it does not fit on this one. @at: number of columns that
+ * are printed on this line. */
+static void explain_print_part(int *at, const char *part)
+{
+	if (*at && *at + 1 + (int)strlen(part) > COLUMNS) {
+		printf("\n%*s", INDENT, "");
+		*at = INDENT;
+	} else if (*at) {
+		*at += printf(" ");
+	}
+	*at += printf("%s", part);
 }
 
 static int explain_is_no_change(const struct jetwatt_explain_step *s)
@@ -42,49 +62,72 @@ static int explain_is_no_change(const struct jetwatt_explain_step *s)
 	return fabs(s->time) < TIME_NONE && fabs(s->power_w) < POWER_NONE;
 }
 
-static void explain_print_step(const struct jetwatt_explain_step *s,
-			       const struct jetwatt_mode *mode, const struct jetwatt_prediction *p,
-			       double budget_w)
+/* Describe a step: "GPU 1236 MHz -1.4 % time, +1.92 W (0.7 % a watt)", "5 cores changes nothing". */
+static void explain_step_text(const struct jetwatt_explain_step *s, const struct jetwatt_mode *mode,
+			      const struct jetwatt_prediction *p, double budget_w, char *buf, size_t len)
 {
-	explain_print_setting(&mode[s->index], s->knob);
+	const struct jetwatt_knob_row *row = jetwatt_knob_row(s->knob);
+	uint64_t v = jetwatt_mode_get(&mode[s->index], s->knob);
+
+	buf[0] = '\0';
+	if (row->hz)
+		explain_append(buf, len, "%s %u MHz", row->label, jetwatt_terminal_mhz(v * row->hz));
+	else
+		explain_append(buf, len, "%u %s", (unsigned int)v, row->label);
 	if (explain_is_no_change(s)) {
-		printf(" changes nothing");
+		explain_append(buf, len, " changes nothing");
 		return;
 	}
-	printf(" %+.1f %% time, %+.2f W", 100 * s->time, s->power_w);
+	explain_append(buf, len, " %+.1f %% time, %+.2f W", 100 * s->time, s->power_w);
 	if (fabs(s->power_w) >= POWER_NONE && s->time * s->power_w < 0)
-		printf(" (%.1f %% a watt)", 100 * fabs(s->time / s->power_w));
+		explain_append(buf, len, " (%.1f %% a watt)", 100 * fabs(s->time / s->power_w));
 	if (budget_w > 0 && s->up && p[s->index].power_w > budget_w)
-		printf(", over the budget");
+		explain_append(buf, len, ", over the budget");
 }
 
+/* Print the steps in one direction as a sentence. Return: number of steps. */
 static int explain_print_steps(const struct jetwatt_explain *e, const struct jetwatt_mode *mode,
-			       const struct jetwatt_prediction *p, double budget_w, int up,
-			       const char *lead)
+			       const struct jetwatt_prediction *p, double budget_w, int up)
 {
-	int n = 0;
+	int n = 0, left = 0, at = 0;
+	char text[128];
 
+	for (int i = 0; i < e->steps; i++)
+		left += e->step[i].up == up;
 	for (int i = 0; i < e->steps; i++) {
 		if (e->step[i].up != up)
 			continue;
-		printf("%s", n++ ? "; " : lead);
-		explain_print_step(&e->step[i], mode, p, budget_w);
+		if (!n++)
+			explain_print_part(&at, up ? "One level up:" : "One level down:");
+		explain_step_text(&e->step[i], mode, p, budget_w, text, sizeof(text));
+		explain_append(text, sizeof(text), --left ? ";" : ".");
+		explain_print_part(&at, text);
 	}
+	printf(n ? "\n" : "");
 	return n;
 }
 
 static void explain_print_shares(const struct jetwatt_explain *e)
 {
+	int left = 0, at = 0;
+	char text[128] = "";
+
 	if (!e->parts) {
 		printf("why: unknown, this method does not divide the time into parts.\n");
 		return;
 	}
-	printf("why: %.0f %% of the time depends on %s", 100 * e->share[e->binds],
-	       share_name[e->binds]);
 	for (enum jetwatt_share s = JETWATT_SHARE_GPU; s < JETWATT_SHARES; s++)
-		if (s != e->binds && e->share[s] >= 0.005)
-			printf(", %.0f %% on %s", 100 * e->share[s], share_name[s]);
-	printf(".\n");
+		left += s != e->binds && e->share[s] >= SHARE_SHOWN;
+	explain_append(text, sizeof(text), "why: %.0f %% of the time depends on %s%s", 100 * e->share[e->binds],
+		       share_name[e->binds], left ? "," : ".");
+	explain_print_part(&at, text);
+	for (enum jetwatt_share s = JETWATT_SHARE_GPU; s < JETWATT_SHARES; s++) {
+		if (s == e->binds || e->share[s] < SHARE_SHOWN)
+			continue;
+		snprintf(text, sizeof(text), "%.0f %% on %s%s", 100 * e->share[s], share_name[s], --left ? "," : ".");
+		explain_print_part(&at, text);
+	}
+	printf("\n");
 }
 
 void jetwatt_explain_print(const struct jetwatt_explain *e, const struct jetwatt_mode *mode,
@@ -93,10 +136,10 @@ void jetwatt_explain_print(const struct jetwatt_explain *e, const struct jetwatt
 	int n;
 
 	explain_print_shares(e);
-	n = explain_print_steps(e, mode, p, budget_w, 1, "One level up: ");
-	n += explain_print_steps(e, mode, p, budget_w, 0,
-				 n ? ". One level down: " : "One level down: ");
-	printf(n ? ".\n" : "No candidate differs in one knob only.\n");
+	n = explain_print_steps(e, mode, p, budget_w, 1);
+	n += explain_print_steps(e, mode, p, budget_w, 0);
+	if (!n)
+		printf("No candidate differs in one knob only.\n");
 }
 
 void jetwatt_explain_json(const struct jetwatt_explain *e, const struct jetwatt_mode *mode,

@@ -86,7 +86,7 @@ static const char *preset_verdict(int reboot, const struct jetwatt_prediction *i
 				  double time_ms, char *buf, size_t len)
 {
 	if (reboot)
-		return "gates other GPU parts: not comparable";
+		return "gated GPU: not comparable";
 	if (budget_w > 0 && is->power_w > budget_w)
 		snprintf(buf, len, "over the budget by %.1f W", is->power_w - budget_w);
 	else if (time_ms > 0)
