@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "jetwatt.h"
@@ -344,12 +345,17 @@ int jetwatt_args_writable(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	char dir[PATH_MAX] = ".";
+	struct stat st;
 
-	if (!path || !strcmp(path, "-") || !access(path, W_OK))
+	if (!path || !strcmp(path, "-"))
+		return 0;
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		errno = EISDIR;
+	else if (!access(path, W_OK))
 		return 0;
 	if (errno == ENOENT && slash)
 		snprintf(dir, sizeof(dir), "%.*s", (int)(slash == path ? 1 : slash - path), path);
-	if (errno == ENOENT && !access(dir, W_OK | X_OK))
+	if (errno == ENOENT && *path && !access(dir, W_OK | X_OK))
 		return 0;
 	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), jetwatt_error_advice(errno),
 				    "cannot write %s", path);
