@@ -22,7 +22,7 @@ made()
 # Read the names of all predictors from the error message for a wrong name.
 methods=$(build/jetwatt predict --method rnd 2>&1 | sed -n 's/,//g; s/ or / /; s/.*fix: --method //p')
 
-echo 1..$((47 + 2 * $(wc -w <<< "$methods")))
+echo 1..$((48 + 2 * $(wc -w <<< "$methods")))
 made 16 > $d/one.csv
 made "16 32" > $d/two.csv
 cut -d, -f1-4 $d/one.csv > $d/modes.csv
@@ -76,6 +76,8 @@ $ask --power 12 --time-ms "$more" > $d/out 2> $d/err
 check "the reported limits are possible" "[ $? = 0 ]"
 $ask --power 14 --front > $d/out 2> $d/err
 check "the Pareto front has fewer modes than the grid" "[ $? = 0 ] && on=\$(sed -n 's/^the front, \([0-9]*\) of 36 modes/\1/p' $d/out) && [ \$on -gt 1 ] && [ \$on -lt 36 ]"
+$ask --power 14 --risk 5% > $d/out 2> $d/err
+check "a number without a unit that is none is refused as such" "[ $? = 2 ] && grep -q -- '--risk: \"5%\" is not a number$' $d/err"
 build/jetwatt profile -p 1 --json $d > $d/out 2> $d/err
 check "a directory as the file of the result is refused before the measurement" "[ $? = 1 ] && grep -q 'Is a directory' $d/err"
 $ask > $d/out 2> $d/err

@@ -266,8 +266,9 @@ double jetwatt_args_quantity(const char *option, const char *text, const char *u
 
 	snprintf(fix, sizeof(fix), "give a value from %g%s to %g%s", lo, unit, hi, unit);
 	if (jetwatt_unit_parse(text, unit, &v))
-		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix,
-				       "%s: \"%s\" is not a value in %s", option, text, unit));
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix, *unit ?
+				       "%s: \"%s\" is not a value in %s" : "%s: \"%s\" is not a number",
+				       option, text, unit));
 	if (v < lo || v > hi)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix, "%s: %s is out of range",
 				       option, text));
