@@ -358,9 +358,9 @@ int jetwatt_timeshare_run(struct jetwatt_timeshare *s)
 	if (!err)
 		err = jetwatt_corunner_attach(&s->infer, on_infer, s);
 	raise_priority();
-	if (!err)
+	if (!err && !s->session.stop)
 		err = jetwatt_corunner_go(&s->infer);
-	if (!err)
+	if (!err && !s->session.stop)
 		err = jetwatt_corunner_go(&s->train);
 	s->begun_ns = s->slice_ns = jetwatt_clock_ns();
 	while (!err && !s->train.ended && !s->session.stop) {

@@ -5,8 +5,10 @@
 #include "tune/mode_guard.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
+#include "measure/connect.h"
 #include "util/error.h"
 
 int jetwatt_mode_guard_open(struct jetwatt_mode_guard *g, struct jetwatt_board *board)
@@ -26,8 +28,11 @@ int jetwatt_mode_guard_open(struct jetwatt_mode_guard *g, struct jetwatt_board *
 int jetwatt_mode_guard_hold(struct jetwatt_mode_guard *g, struct jetwatt_board *board)
 {
 	struct jetwatt_error_text e = { "", "", "" };
-	int err = jetwatt_mode_guard_open(g, board);
+	sigset_t set;
+	int err;
 
+	jetwatt_block_signals(&set);
+	err = jetwatt_mode_guard_open(g, board);
 	if (err)
 		return err;
 	err = jetwatt_board_save(board, &e);

@@ -29,7 +29,9 @@ int jetwatt_mode_guard_open(struct jetwatt_mode_guard *g, struct jetwatt_board *
 
 /*
  * Do the same as jetwatt_mode_guard_open(); also take the lease and save every knob, so that an
- * error of these steps is reported before a job is started. Return: 0, exit code.
+ * error of these steps is reported before a job is started. The signals that end a verb are blocked
+ * from then on, so that none of them ends the process before the board is restored: they arrive at
+ * the session, also if it is opened later. Return: 0, exit code.
  */
 int jetwatt_mode_guard_hold(struct jetwatt_mode_guard *g, struct jetwatt_board *board);
 /* Apply a mode. Return: 0, exit code. */

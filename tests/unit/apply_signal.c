@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* optimize --apply: a signal during the switch does not leave the board between two modes. */
+/* A signal does not leave the board between two modes, nor in a mode that is not to stay. */
 #include <signal.h>
 
 #include "board_tree.h"
 #include "kselftest_harness.h"
+#include "tune/mode_guard.h"
 #include "tune/offline.h"
 
 FIXTURE(board) {
@@ -34,6 +35,23 @@ FIXTURE_TEARDOWN(board)
 {
 	jetwatt_board_close(self->b);
 	tree_free(&self->t);
+}
+
+/* jetwatt schedule holds the board and applies a mode before it opens the session that receives
+ * signals. */
+TEST_F(board, a_signal_waits_until_a_held_board_is_restored)
+{
+	struct jetwatt_mode mode, is;
+	struct jetwatt_mode_guard g;
+
+	ASSERT_EQ(0, jetwatt_mode_guard_hold(&g, self->b));
+	mode = g.before;
+	mode.cores = 4;
+	ASSERT_EQ(0, jetwatt_mode_guard_apply(&g, &mode));
+	EXPECT_LT(0, self->t.writes);
+	ASSERT_EQ(0, jetwatt_mode_guard_restore(&g));
+	ASSERT_EQ(0, jetwatt_board_read(self->b, &is));
+	EXPECT_TRUE(jetwatt_mode_same(&is, &g.before));
 }
 
 TEST_F(board, a_signal_does_not_interrupt_the_switch)
