@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The report of jetwatt schedule has a number wherever it has a figure. */
+/* jetwatt schedule: the report has a number wherever it has a figure; its file has each setting once. */
 #include "kselftest_harness.h"
 
 #include "../../user/cmd/schedule.c"
@@ -43,6 +43,19 @@ TEST(share_of_the_plan)
 	s.achieved = 6;
 	report(&s, text, sizeof(text));
 	EXPECT_NE(NULL, strstr(text, " 8 minibatches planned, 6 completed: 75.0 %\n"));
+}
+
+/* Of two commands, only the last one would be started. */
+TEST(a_setting_that_is_given_twice_is_refused)
+{
+	static const char text[] = "train = a\ninfer = b\nlatency = 1s\ntrain = c\n";
+	struct jetwatt_timeshare_conf c;
+	struct jetwatt_conf_error e;
+
+	EXPECT_EQ(0, jetwatt_timeshare_conf_parse(text, strlen(text) - strlen("train = c\n"), &c, &e));
+	EXPECT_EQ(-EINVAL, jetwatt_timeshare_conf_parse(text, strlen(text), &c, &e));
+	EXPECT_EQ(4, e.line);
+	EXPECT_STREQ("there is another line train =", e.why);
 }
 
 TEST_HARNESS_MAIN

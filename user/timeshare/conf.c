@@ -22,6 +22,9 @@ static int schedule_conf_set(const char *name, const char *value, unsigned int l
 
 	if (i < 0)
 		return i;
+	if (c->given & 1u << i)
+		return jetwatt_conf_refuse(e, line, "remove one of them", "there is another line %s =", name);
+	c->given |= 1u << i;
 	if (i < LATENCY)
 		strcpy(text[i], value);
 	else if (i == LATENCY && (jetwatt_unit_parse(value, "s", &v) || v < 1e-4 || v > 1e4))

@@ -25,6 +25,7 @@
  *	requests cannot be counted; 0: unknown
  * @minibatches: minibatches of training in a time slice; 0: the number is planned from
  *	measured times
+ * @given: bit i is set if the file has setting i, in the order of the names in conf.c
  */
 struct jetwatt_timeshare_conf {
 	char train[JETWATT_TIMESHARE_TEXT], infer[JETWATT_TIMESHARE_TEXT];
@@ -32,6 +33,7 @@ struct jetwatt_timeshare_conf {
 	char train_modes[JETWATT_TIMESHARE_TEXT], infer_modes[JETWATT_TIMESHARE_TEXT];
 	double power_w, latency_ms, arrival_hz;
 	long minibatches;
+	unsigned int given;
 };
 
 /* Parse the text of a configuration file. Return: 0; -EINVAL: @e receives the number of the
