@@ -22,7 +22,7 @@ made()	# SIZES
 	}'
 }
 
-echo 1..25
+echo 1..26
 made "16 32" > "$d/two.csv"
 made 16 | cut -d, -f1-4,6- > "$d/one.csv"
 
@@ -64,6 +64,9 @@ check "the option overrides the environment" '[ $status = 0 ] && [ -e "$d/option
 (J=$PWD/$J; cd "$d" && JETWATT_DB=none run "$J" import one.csv; exit $status)
 status=$?
 check "import into no database is refused" '[ $status = 2 ] && grep -q "no profile database" "$d/err" && [ ! -e "$d/none" ]'
+
+JETWATT_DB=none run $J list profiles
+check "no database to list: the setting is named" '[ $status = 2 ] && grep -q "is set to none" "$d/err"'
 
 head -c 5000 /dev/urandom > "$d/bad.db"
 run $J list profiles --db "$d/bad.db"

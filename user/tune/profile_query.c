@@ -22,8 +22,13 @@ static int profiles_open_db(const char *path, struct jetwatt_db **db)
 {
 	struct jetwatt_error_text e;
 	char buf[256];
-	int err = jetwatt_db_open(db, jetwatt_profile_store_path(path, buf, sizeof(buf)), false, &e);
+	int err;
 
+	path = jetwatt_profile_store_path(path, buf, sizeof(buf));
+	if (!strcmp(path, "none"))
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, "the database is set to none", "use --db FILE",
+					    "no profile database to read");
+	err = jetwatt_db_open(db, path, false, &e);
 	return err ? jetwatt_profile_store_error(err, &e) : 0;
 }
 
