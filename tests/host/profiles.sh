@@ -22,7 +22,7 @@ made()	# SIZES
 	}'
 }
 
-echo 1..26
+echo 1..27
 made "16 32" > "$d/two.csv"
 made 16 | cut -d, -f1-4,6- > "$d/one.csv"
 
@@ -67,6 +67,8 @@ check "import into no database is refused" '[ $status = 2 ] && grep -q "no profi
 
 JETWATT_DB=none run $J list profiles
 check "no database to list: the setting is named" '[ $status = 2 ] && grep -q "is set to none" "$d/err"'
+JETWATT_DB=$d/$(printf '%0256d' 0) run $J list profiles
+check "a path in the environment that is too long is not ignored in silence" '[ $status = 0 ] && grep -q "JETWATT_DB is ignored" "$d/err"'
 
 head -c 5000 /dev/urandom > "$d/bad.db"
 run $J list profiles --db "$d/bad.db"

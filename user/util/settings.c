@@ -101,7 +101,9 @@ const char *jetwatt_settings_get(const char *name, char *buf, size_t len)
 	for (size_t i = 0; name[i] && at + 1 < sizeof(variable); i++)
 		variable[at++] = (char)toupper((unsigned char)name[i]);
 	value = getenv(variable);
-	if (value && *value && strlen(value) < len)
+	if (value && strlen(value) >= len)
+		jetwatt_notice("%s is ignored: longer than %zu bytes", variable, len - 1);
+	else if (value && *value)
 		return strcpy(buf, value);
 	if (!home || !*home) {
 		home = getenv("HOME");
