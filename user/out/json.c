@@ -6,29 +6,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/utf8.h"
+
 void jetwatt_json_init(struct jetwatt_json *j, FILE *f, int indent)
 {
 	memset(j, 0, sizeof(*j));
 	j->f = f;
 	j->indent = indent;
-}
-
-/* Return: length of the valid UTF-8 sequence at @s, 0 if it is invalid. */
-static int utf8_length(const unsigned char *s)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	int n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
-	uint32_t c;
-
-	if (n < 2)
-		return n;
-	c = s[0] & (0x7f >> n);
-	for (int i = 1; i < n; i++) {
-		if (s[i] >> 6 != 2)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	return c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) ? n : 0;
 }
 
 static void json_quoted(FILE *f, const char *text)
@@ -37,7 +21,7 @@ static void json_quoted(FILE *f, const char *text)
 
 	putc('"', f);
 	while (*s) {
-		int n = utf8_length(s);
+		int n = jetwatt_utf8_length((const char *)s);
 
 		if (*s == '"' || *s == '\\')
 			fprintf(f, "\\%c", *s);

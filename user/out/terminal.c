@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "util/utf8.h"
 
 #define BAR 24
 
@@ -146,14 +147,35 @@ const char *jetwatt_terminal_color_end(const struct jetwatt_args *a)
 	return a->color ? "\033[0m" : "";
 }
 
+/* Return: whether a terminal acts on the character at @s, U+0000 to U+001F or U+007F to U+009F. */
+static int is_control(const char *s)
+{
+	const unsigned char *c = (const unsigned char *)s;
+
+	return c[0] < ' ' || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0);
+}
+
 const char *jetwatt_terminal_plain(const char *text, char *buf, size_t len)
 {
-	size_t n = 0;
+	size_t n = 0, cut = 0;
 
-	for (; *text && n + 1 < len; text++)
-		buf[n++] = (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text;
+	/* @cut: length of the text that leaves room for "..." */
+	while (*text) {
+		size_t size = (size_t)jetwatt_utf8_length(text), plain = size && !is_control(text);
+		size_t to = plain ? size : 1;
+
+		if (n + to >= len)
+			break;
+		if (plain)
+			memcpy(buf + n, text, size);
+		else
+			buf[n] = '?';
+		n += to;
+		cut = n + 3 < len ? n : cut;
+		text += size ? size : 1;
+	}
 	buf[n] = '\0';
 	if (*text && n > 3)
-		memcpy(buf + n - 3, "...", 3);
+		strcpy(buf + cut, "...");
 	return buf;
 }

@@ -45,8 +45,8 @@ void jetwatt_terminal_clear_progress(const struct jetwatt_args *a);
 const char *jetwatt_terminal_color(const struct jetwatt_args *a, char color);
 const char *jetwatt_terminal_color_end(const struct jetwatt_args *a);
 
-/* Copy text of a job or of another machine without control characters, which must not control the
- * terminal, to @buf of @len; "..." ends text that is cut. Return: @buf. */
+/* Copy text of a job or of another machine, which must not control the terminal, to @buf of @len: "?"
+ * replaces control characters and what is not UTF-8; "..." ends text that is cut. Return: @buf. */
 const char *jetwatt_terminal_plain(const char *text, char *buf, size_t len);
 
 #endif
