@@ -94,4 +94,18 @@ TEST(text_fits_into_80_columns)
 	free(status);
 }
 
+/* Any user can start a job, and root reads its command line on a terminal. */
+TEST(command_cannot_control_the_terminal_or_forge_a_line)
+{
+	static struct jetwattd d = { .pid = 7, .command = "train \033[2J\nboard     fine", .why = "started" };
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	jetwattd_status(&d, 0, f);
+	fclose(f);
+	EXPECT_NE(NULL, strstr(text, "\njob       7 train ?[2J?board     fine\n"));
+	free(text);
+}
+
 TEST_HARNESS_MAIN

@@ -7,6 +7,7 @@
 
 #include "daemon/state.h"
 #include "out/json.h"
+#include "out/terminal.h"
 #include "util/error.h"
 
 /* Write a mode, or null if it is not known. */
@@ -84,7 +85,7 @@ void jetwattd_unseen(struct jetwattd *d, const struct jetwatt_probe *probe)
 static void status_text(const struct jetwattd *now, FILE *f)
 {
 	const struct jetwattd_count *c = &now->count;
-	char name[96] = "as it was found";
+	char name[96] = "as it was found", command[61];
 
 	if (now->act.applied)
 		jetwatt_board_mode_format(&now->act.mode, name, sizeof(name));
@@ -95,7 +96,8 @@ static void status_text(const struct jetwattd *now, FILE *f)
 		fprintf(f, "; at most %g W over %g s", now->cap.cap_w, now->cap.cap_window_s);
 	fprintf(f, "\nboard     %s\n", name);
 	if (now->pid)
-		fprintf(f, "job       %d %.60s\n", now->pid, now->command);
+		fprintf(f, "job       %d %s\n", now->pid,
+			jetwatt_terminal_plain(now->command, command, sizeof(command)));
 	if (now->pid && now->expect_ms > 0)
 		fprintf(f, "expected  %.2f ms/minibatch, %.2f W\n", now->expect_ms, now->expect_w);
 	if (now->timeshare.planned)
