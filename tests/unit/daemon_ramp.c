@@ -218,8 +218,13 @@ TEST_F(ramp, ramp_levels_are_from_0_to_1)
 	double least;
 
 	EXPECT_EQ(0.0, jetwattd_span_level(&self->run.learner.span, &self->mode[0], &least));
-	EXPECT_EQ(0.5, jetwattd_span_level(&self->run.learner.span, &self->mode[MODES - 1], &least));
-	/* A knob with a single level counts as being at its lowest level. */
+	EXPECT_EQ(0.0, least);
+	/* Two of the knobs have a single level, which is neither low nor high. */
+	EXPECT_EQ(1.0, jetwattd_span_level(&self->run.learner.span, &self->mode[MODES - 1], &least));
+	EXPECT_EQ(1.0, least);
+	/* Without a second mode, no knob has a second level. */
+	jetwattd_span_of(&self->run.learner.span, self->mode, 1);
+	EXPECT_EQ(0.0, jetwattd_span_level(&self->run.learner.span, &self->mode[0], &least));
 	EXPECT_EQ(0.0, least);
 }
 

@@ -15,7 +15,7 @@ void jetwattd_span_of(struct jetwattd_span *s, const struct jetwatt_mode *mode, 
 
 static double position(double v, double lo, double hi)
 {
-	return hi > lo ? log(v / lo) / log(hi / lo) : 0;
+	return log(v / lo) / log(hi / lo);
 }
 
 int jetwattd_span_parts(const struct jetwattd_span *s, const struct jetwatt_mode *m,
@@ -23,10 +23,12 @@ int jetwattd_span_parts(const struct jetwattd_span *s, const struct jetwatt_mode
 {
 	int n = 0;
 
-	jetwatt_each_knob(k)
-		if (!jetwatt_knob_row(k)->optional)
-			p[n++] = position(jetwatt_mode_get(m, k), jetwatt_mode_get(&s->lowest, k),
-					  jetwatt_mode_get(&s->highest, k));
+	jetwatt_each_knob(k) {
+		uint64_t lo = jetwatt_mode_get(&s->lowest, k), hi = jetwatt_mode_get(&s->highest, k);
+
+		if (!jetwatt_knob_row(k)->optional && hi > lo)
+			p[n++] = position(jetwatt_mode_get(m, k), lo, hi);
+	}
 	return n;
 }
 
@@ -36,10 +38,10 @@ double jetwattd_span_level(const struct jetwattd_span *s, const struct jetwatt_m
 	double p[JETWATT_KNOBS], sum = 0;
 	int n = jetwattd_span_parts(s, m, p);
 
-	*least = INFINITY;
+	*least = n ? INFINITY : 0;
 	for (int i = 0; i < n; i++) {
 		*least = fmin(*least, p[i]);
 		sum += p[i];
 	}
-	return sum / n;
+	return n ? sum / n : 0;
 }

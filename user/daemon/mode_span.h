@@ -20,14 +20,14 @@ struct jetwattd_span {
 /* Compute the range of each knob among @n modes, at least one. */
 void jetwattd_span_of(struct jetwattd_span *s, const struct jetwatt_mode *mode, size_t n);
 
-/* For each knob that is not optional, compute the position of its value in mode @m within the range
- * of the knob, from 0 to 1 on a logarithmic scale. @p: set to the positions. Return: number of
- * positions. */
+/* For each knob that is not optional and has several levels, compute the position of its value in mode @m
+ * within the range of the knob, from 0 to 1 on a logarithmic scale. @p: set to the positions. Return: number
+ * of positions. */
 int jetwattd_span_parts(const struct jetwattd_span *s, const struct jetwatt_mode *m,
 			double p[JETWATT_KNOBS]);
 
 /* Return the level of a mode: the mean of the positions of jetwattd_span_parts(). @least: set to
- * the lowest of them. */
+ * the lowest of them. Both are 0 if there is no position. */
 double jetwattd_span_level(const struct jetwattd_span *s, const struct jetwatt_mode *m,
 			   double *least);
 
