@@ -88,6 +88,36 @@ TEST_F(saved, loaded_model_predicts_the_same)
 	jetwatt_model_free(m);
 }
 
+/* Rows of a file may have any standard errors: a program that computes them from equal readings writes
+ * numbers like 1e-16. What was saved can be loaded. */
+TEST(any_standard_errors_can_be_loaded)
+{
+	static const double sd[] = { 1e-300, 1e-16, 1, 1e4, 1e100 };
+	struct jetwatt_row row[ROWS];
+	uint64_t s = 3;
+
+	for (int i = 0; i < ROWS; i++)
+		row[i] = some(&s);
+	for (size_t k = 0; k < sizeof(sd) / sizeof(*sd); k++) {
+		struct jetwatt_prediction p, q;
+		struct jetwatt_model *m, *again;
+		unsigned char *bytes;
+		size_t len;
+
+		for (int i = 0; i < ROWS; i += 2)
+			row[i].time_sd = row[i].power_sd = sd[k];
+		ASSERT_EQ(0, jetwatt_model_fit(&m, row, ROWS, 1)) TH_LOG("%g", sd[k]);
+		ASSERT_EQ(0, jetwatt_model_save(m, &bytes, &len));
+		ASSERT_EQ(0, jetwatt_model_load(&again, bytes, len)) TH_LOG("%g", sd[k]);
+		ASSERT_EQ(0, jetwatt_model_predict_batch(m, &row[1].mode, &row[1].batch, 1, &p));
+		ASSERT_EQ(0, jetwatt_model_predict_batch(again, &row[1].mode, &row[1].batch, 1, &q));
+		EXPECT_EQ(0, memcmp(&p, &q, sizeof(p)));
+		free(bytes);
+		jetwatt_model_free(m);
+		jetwatt_model_free(again);
+	}
+}
+
 /* The bytes of the header are the same on every machine, whatever its byte order. */
 TEST_F(saved, header_is_as_documented)
 {

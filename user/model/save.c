@@ -31,6 +31,8 @@
 #define ROW_LEN		28
 /* Bound of the absolute value of a parameter; parameters are logarithms. */
 #define THETA_MAX	60
+/* Bound of a standard error, so that its square is finite. */
+#define SD_MAX		1e150
 
 /**
  * struct bytes - cursor for writing or reading a saved model
@@ -117,7 +119,7 @@ static void save_surface(struct bytes *b, int in, struct jetwatt_surface *s, int
 	save_real(b, in, &s->calibration, 1e-3, 1e3);
 	for (size_t i = 0; i < s->n && !b->bad; i++) {
 		save_real(b, in, &s->y[i], -700, 700);
-		save_real(b, in, &s->sd[i], 1e-9, 1e3);
+		save_real(b, in, &s->sd[i], 0, SD_MAX);
 		save_real(b, in, &s->outlier_weight[i], 1, 1e3);
 		save_real(b, in, &s->x[i].cpu_sensitivity, 0, 1e3);
 		save_real(b, in, &s->x[i].rate, 1e-300, 1e300);
