@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kselftest_harness.h"
-#include "model/model.h"
+#include "model/estimator.h"
 #include "synth.h"
 
 #define FEW	3
@@ -114,6 +114,42 @@ TEST(contradicting_profile_is_ignored)
 
 /* Each mode of the other device deviates by up to 6 % from the response surface. The prediction for
  * this device must keep the deviations, which the response surface alone would smooth out. */
+/* A search for training predicts from a sample of parameters while rows are few, but not if a profile of
+ * the same workload agrees with them. */
+TEST(few_rows_of_a_search_do_not_replace_the_profile)
+{
+	struct jetwatt_estimator plain = { .prior = NULL }, search;
+	struct jetwatt_row *here, *there;
+	size_t nr;
+	long n = elsewhere(2, 1.01, 0.97, &here, &there, &nr);
+
+	ASSERT_GT(n, 0);
+	ASSERT_EQ(0, jetwatt_estimator_add_cross_device(&plain, there, nr, 1));
+	search = plain;
+	search.particles = 1;
+	for (size_t rows = 1; rows <= 7; rows++) {
+		struct jetwatt_prediction p, q;
+		struct jetwatt_fitted *a, *b;
+		struct jetwatt_row some[7];
+
+		for (size_t i = 0; i < rows; i++)
+			some[i] = here[(2 * i + 1) * n / 14];
+		ASSERT_EQ(1, jetwatt_estimator_cross_device_agrees(&plain, some, rows));
+		ASSERT_EQ(0, jetwatt_estimator_fit(&a, &plain, some, rows, 0, 1));
+		ASSERT_EQ(0, jetwatt_estimator_fit(&b, &search, some, rows, 0, 1));
+		for (long i = 0; i < n; i += n / 50) {
+			ASSERT_EQ(0, jetwatt_fitted_predict(a, &here[i].mode, NULL, 1, &p));
+			ASSERT_EQ(0, jetwatt_fitted_predict(b, &here[i].mode, NULL, 1, &q));
+			ASSERT_EQ(0, memcmp(&p, &q, sizeof(p))) TH_LOG("%zu rows: %g ms, %g ms", rows, p.time_ms, q.time_ms);
+		}
+		jetwatt_fitted_free(a);
+		jetwatt_fitted_free(b);
+	}
+	jetwatt_estimator_forget(&plain);
+	free(here);
+	free(there);
+}
+
 TEST(peculiar_mode_is_known_from_the_profile)
 {
 	struct jetwatt_row *here, *there, few[FEW];

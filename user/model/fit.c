@@ -132,7 +132,8 @@ int jetwatt_fit_particles(struct jetwatt_model *m, const struct jetwatt_row *row
 	double trust;
 	int err;
 
-	if (!n || n > JETWATT_PARTICLES_ROWS)
+	/* Rows of the same workload from other devices foretell it better than particles do. */
+	if (!n || n > JETWATT_PARTICLES_ROWS || m->transferred)
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		if (row[i].batch)

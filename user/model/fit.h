@@ -67,8 +67,8 @@ int jetwatt_fit_subset(struct jetwatt_model **m, const struct jetwatt_row *row, 
 
 /*
  * Add a prediction from few rows (particles.h) to @m, which jetwatt_fit() has fitted to the same arguments:
- * nothing is added if there are more than JETWATT_PARTICLES_ROWS rows, if one has a minibatch size, or if
- * more than two references predict this workload. Return: 0, -ENOMEM, -EINVAL.
+ * nothing is added if there are more than JETWATT_PARTICLES_ROWS rows, if one has a minibatch size, if
+ * @m has transferred rows, or if more than two references predict this workload. Return: 0, -ENOMEM, -EINVAL.
  */
 int jetwatt_fit_particles(struct jetwatt_model *m, const struct jetwatt_row *row, size_t n,
 			  const struct jetwatt_prior *prior, uint64_t seed);
