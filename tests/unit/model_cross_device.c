@@ -150,6 +150,50 @@ TEST(few_rows_of_a_search_do_not_replace_the_profile)
 	free(there);
 }
 
+/* References are used as if there was no profile, if the profile contradicts the rows. */
+TEST(contradicting_profile_does_not_hide_references)
+{
+	struct jetwatt_estimator with = { .prior = NULL }, without = { .prior = NULL };
+	struct jetwatt_row *here, *there, *other, some[FEW];
+	struct jetwatt_prediction p, q;
+	struct jetwatt_fitted *a, *b;
+	struct jetwatt_corpus ref;
+	size_t nr;
+	long n = elsewhere(3, 1.6, 1, &here, &there, &nr);
+
+	ASSERT_GT(n, 0);
+	/* The other workload takes half as long in each mode, as with half of the data. */
+	other = malloc(nr * sizeof(*other));
+	ASSERT_NE(NULL, other);
+	for (size_t i = 0; i < nr; i++) {
+		other[i] = there[i];
+		other[i].time_ms *= 0.5 / 1.6;
+	}
+	ref = (struct jetwatt_corpus){ other, NULL, nr };
+	for (int i = 0; i < FEW; i++)
+		some[i] = here[(2 * i + 1) * n / (2 * FEW)];
+	ASSERT_EQ(0, jetwatt_estimator_learn(&with, &ref, 1, 1));
+	ASSERT_EQ(0, jetwatt_estimator_add_cross_device(&with, there, nr, 1));
+	ASSERT_EQ(0, jetwatt_estimator_learn(&without, &ref, 1, 1));
+	ASSERT_EQ(0, jetwatt_estimator_cross_device_agrees(&with, some, FEW));
+	ASSERT_EQ(0, jetwatt_estimator_fit(&a, &with, some, FEW, 0, 1));
+	ASSERT_EQ(0, jetwatt_estimator_fit(&b, &without, some, FEW, 0, 1));
+	EXPECT_LT(0.5, jetwatt_fitted_reference_weight(b));
+	EXPECT_EQ(jetwatt_fitted_reference_weight(b), jetwatt_fitted_reference_weight(a));
+	for (long i = 0; i < n; i += n / 50) {
+		ASSERT_EQ(0, jetwatt_fitted_predict(a, &here[i].mode, NULL, 1, &p));
+		ASSERT_EQ(0, jetwatt_fitted_predict(b, &here[i].mode, NULL, 1, &q));
+		ASSERT_EQ(0, memcmp(&p, &q, sizeof(p)));
+	}
+	jetwatt_fitted_free(a);
+	jetwatt_fitted_free(b);
+	jetwatt_estimator_forget(&with);
+	jetwatt_estimator_forget(&without);
+	free(other);
+	free(here);
+	free(there);
+}
+
 TEST(peculiar_mode_is_known_from_the_profile)
 {
 	struct jetwatt_row *here, *there, few[FEW];

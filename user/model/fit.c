@@ -179,12 +179,13 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 	struct jetwatt_row *all;
 	int err;
 
-	if (!profile)
-		return fit_with_references(m, row, n, JETWATT_FIT_MAX, prior, seed);
 	*m = NULL;
 	for (size_t i = 0; i < n; i++)
 		if (!fit_row_valid(&row[i]))
 			return -EINVAL;
+	/* Rows of other devices that contradict those of this board must not hide the references. */
+	if (!profile || !jetwatt_one_batch(row, n) || !jetwatt_cross_device_agrees(profile, row, n))
+		return fit_with_references(m, row, n, JETWATT_FIT_MAX, prior, seed);
 	all = malloc((n + profile->n) * sizeof(*all));
 	if (!all)
 		return -ENOMEM;
