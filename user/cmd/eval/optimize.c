@@ -413,6 +413,8 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e)
 		goto out;
 	if (jetwatt_outlier_mark(e->row, n, outlier) < 0)
 		goto out;
+	/* As in jetwatt optimize (tune/tuner.c). */
+	e->guide.particles = 1;
 	/* Under a budget, designed search uses no random numbers, so one repeat is enough. */
 	if (searches_per_budget(e) && e->method->kind & JETWATT_PREDICTOR_INTERVAL)
 		e->repeats = 1;
