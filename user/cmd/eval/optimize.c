@@ -409,12 +409,9 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e)
 	int err = -ENOMEM, code = 0;
 
 	if (!q.at || !q.all || !q.now || !q.known || !q.choice || !t.penalty || !t.clean ||
-	    !outlier || !presets.penalty || !presets.clean)
+	    !outlier || !presets.penalty || !presets.clean || jetwatt_outlier_mark(e->row, n, outlier) < 0)
 		goto out;
-	if (jetwatt_outlier_mark(e->row, n, outlier) < 0)
-		goto out;
-	/* As in jetwatt optimize (tune/tuner.c). */
-	e->guide.particles = 1;
+	e->guide.particles = 1;	/* as in jetwatt optimize (tune/tuner.c) */
 	/* Under a budget, designed search uses no random numbers, so one repeat is enough. */
 	if (searches_per_budget(e) && e->method->kind & JETWATT_PREDICTOR_INTERVAL)
 		e->repeats = 1;
