@@ -69,7 +69,7 @@ static double ends_whole(const struct ends *e, double tolerance)
 }
 
 /* Return: F1 of the second half of the ends, found while the program runs. */
-static double ends_live(const struct ends *e, double tolerance)
+static __attribute__((unused)) double ends_live(const struct ends *e, double tolerance)
 {
 	struct jetwatt_batch_track *t = jetwatt_batch_track_new();
 	uint64_t *at = calloc(e->waits, sizeof(*at));

@@ -21,8 +21,11 @@ static void fill_times(struct jetwatt_batch_bound *o, const struct jetwatt_item 
 
 	for (size_t i = 0; i < n; i++) {
 		const struct jetwatt_sync *s = it[i].sync;
-		uint64_t launch = s->launch_ns && s->launch_ns < s->enter_ns ? s->launch_ns : s->enter_ns;
+		/* without traced launches, the start of the first of the merged waits */
+		uint64_t launch = s->launch_ns ? s->launch_ns : s->enter_ns - it[i].idle_ns;
 
+		if (launch > s->enter_ns)
+			launch = s->enter_ns;
 		if (s->launch_ns)
 			o->flags |= JETWATT_BATCH_LAUNCHED;
 		o->launches += s->launches;

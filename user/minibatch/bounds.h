@@ -101,12 +101,38 @@ void jetwatt_items_join(struct jetwatt_item *it, size_t to, size_t from, size_t 
 size_t jetwatt_bursts_merge(struct jetwatt_item *it, size_t n, struct jetwatt_sync *merged,
 			    struct jetwatt_batch_why *why);
 
-/*
- * long_cycle.c: find minibatches with more than JETWATT_PERIOD_MAX waits in the waits of a job whose
- * launches are traced. Return: 1: such long minibatches were found; 0: no long minibatch was found,
- * and @cycle->launches is 0; -ENOMEM.
+/**
+ * struct jetwatt_cycles - the cycles between the anchors of a sequence of waits
+ * @it: the waits
+ * @at: indices of the anchors
+ * @n: number of anchors
+ * @v: scratch memory, one value per wait
  */
-int jetwatt_long_cycle_find(const struct jetwatt_item *it, size_t n, struct jetwatt_long_cycle *cycle);
+struct jetwatt_cycles {
+	const struct jetwatt_item *it;
+	size_t *at, n;
+	double *v;
+};
+/*
+ * long_cycle.c: find the boundary in each cycle, where the GPU usually has no work for the longest time.
+ * @after: set to the number of waits from the previous anchor to the boundary; -1: it is at most 8
+ * waits before the next anchor; 0 also if its position varies. Return whether the boundary is apparent.
+ */
+bool jetwatt_long_cycle_place(const struct jetwatt_cycles *c, int *after);
+/*
+ * Find anchors in the @n waits @c->it: long_cycle.c by their launches, long_wait.c by their lengths. The members
+ * at and v of @c are memory for @n values. Return whether there are anchors; else, @cycle is undefined.
+ */
+bool jetwatt_long_cycle_find(struct jetwatt_cycles *c, size_t n, struct jetwatt_long_cycle *cycle);
+bool jetwatt_long_waits_find(struct jetwatt_cycles *c, size_t n, struct jetwatt_long_cycle *cycle);
+/* long_wait.c: return whether jetwatt_long_waits_find() finds anchors in those of @n waits that belong to the
+ * process @tgid; false also if memory is short. */
+bool jetwatt_long_waits_seen(const struct jetwatt_sync *wait, size_t n, uint32_t tgid);
+/* Return whether a wait is an anchor. */
+static inline bool jetwatt_long_is_anchor(const struct jetwatt_long_cycle *cycle, const struct jetwatt_sync *s)
+{
+	return cycle->wait_ns ? s->exit_ns - s->enter_ns >= cycle->wait_ns : s->launches >= cycle->launches;
+}
 /* long_cycle.c: return the index of the wait that begins the minibatch of @anchor: the wait after the
  * longest time without work in the 8 waits before @anchor that are not before @before, the previous
  * anchor. */
@@ -115,12 +141,12 @@ size_t jetwatt_long_cycle_boundary(const struct jetwatt_item *it, size_t before,
  * long_merge.c: find minibatches with more than JETWATT_PERIOD_MAX waits, window by window, and
  * merge the waits of each minibatch into one. The last minibatch is left out if it is not complete.
  * @n: set to the number of waits that are left; @merged, @why: as for jetwatt_merge_waits(), which
- * merges first; the waits that were merged away get JETWATT_RULE_PART. @cycle: set to the cycle found
- * in the last window; @cycle->launches is 0 if that window has no such cycle, or ends with too many
+ * merges first; the waits that were merged away get JETWATT_RULE_PART. @r->cycle: set to the cycle found
+ * in the last window; its member waits is 0 if that window has no such cycle, or ends with too many
  * waits for one minibatch. Return: 0; -ENOMEM.
  */
 int jetwatt_long_cycles_merge(struct jetwatt_item *it, size_t *n, struct jetwatt_sync *merged,
-			      struct jetwatt_batch_why *why, struct jetwatt_long_cycle *cycle);
+			      struct jetwatt_batch_why *why, struct jetwatt_period *r);
 
 /**
  * struct jetwatt_long_sum - the waits of an incomplete minibatch, merged; all zero at its start

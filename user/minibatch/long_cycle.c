@@ -18,9 +18,7 @@
  */
 #include "minibatch/bounds.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 /*
  * A wait is an anchor if it follows at least this fraction of the launches that the typical anchor
@@ -58,19 +56,6 @@ static const double alike[] = { 0.85, 0.95 };
 #define OWN_SHARE	0.9
 /* Numbers of launches are equal if they differ by at most this fraction of them, or by 1. */
 #define EQUAL		0.15
-
-/**
- * struct jetwatt_cycles - the cycles between the anchors of a sequence of waits
- * @it: the waits
- * @at: indices of the anchors
- * @n: number of anchors
- * @v: scratch memory, one value per wait
- */
-struct jetwatt_cycles {
-	const struct jetwatt_item *it;
-	size_t *at, n;
-	double *v;
-};
 
 static uint32_t launches_of(const struct jetwatt_item *it)
 {
@@ -246,12 +231,7 @@ size_t jetwatt_long_cycle_boundary(const struct jetwatt_item *it, size_t before,
 	return longest_idle(it, before > near ? before : near, anchor, &most, &next) + 1;
 }
 
-/*
- * Find the boundary, where the GPU usually has no work for the longest time. @after: set to the number
- * of waits from the previous anchor to the boundary; -1: it is at most NEAR_ANCHOR waits before the
- * next anchor; 0 also if its position varies. Return whether the boundary is apparent.
- */
-static bool find_boundary(const struct jetwatt_cycles *c, int *after)
+bool jetwatt_long_cycle_place(const struct jetwatt_cycles *c, int *after)
 {
 	size_t votes[NEAR_ANCHOR] = { 0 }, apparent[NEAR_ANCHOR] = { 0 }, best = 0, before = 0, apparent_before = 0;
 	double enough = APPARENT_SHARE * (double)(c->n - 1);
@@ -292,41 +272,34 @@ static bool are_anchors(const struct jetwatt_cycles *c, struct jetwatt_long_cycl
 		anchors += launches_of(&c->it[c->at[i + 1]]);
 		all += launches_in(c, i);
 	}
-	return find_boundary(c, &cycle->after) || anchors >= ANCHOR_SHARE * all || are_repeated(c) ||
+	return jetwatt_long_cycle_place(c, &cycle->after) || anchors >= ANCHOR_SHARE * all || are_repeated(c) ||
 	       are_short(c);
 }
 
-int jetwatt_long_cycle_find(const struct jetwatt_item *it, size_t n, struct jetwatt_long_cycle *cycle)
+bool jetwatt_long_cycle_find(struct jetwatt_cycles *c, size_t n, struct jetwatt_long_cycle *cycle)
 {
-	struct jetwatt_cycles c = { it, malloc(n * sizeof(*c.at)), 0, malloc(n * sizeof(*c.v)) };
-	double least = 0, below = INFINITY;
-	bool found = false;
+	const struct jetwatt_item *it = c->it;
+	double below = INFINITY;
 
-	if (!c.at || !c.v) {
-		free(c.at);
-		free(c.v);
-		return -ENOMEM;
-	}
-	for (int level = 0; level < LEVELS && !found && below > 0; level++) {
+	for (int level = 0; level < LEVELS && below > 0; level++) {
 		double most = 0;
 
 		for (size_t i = 0; i < n; i++)
 			if (launches_of(&it[i]) < below)
 				most = fmax(most, launches_of(&it[i]));
 		below = alike[0] * most;
-		for (size_t k = 0; k < sizeof(alike) / sizeof(alike[0]) && !found; k++) {
-			least = alike[k] * most;
-			c.n = 0;
+		for (size_t k = 0; k < sizeof(alike) / sizeof(alike[0]); k++) {
+			c->n = 0;
 			for (size_t i = 0; i < n; i++)
-				if (launches_of(&it[i]) >= least)
-					c.at[c.n++] = i;
+				if (launches_of(&it[i]) >= alike[k] * most)
+					c->at[c->n++] = i;
 			/* More than one anchor in JETWATT_PERIOD_MAX waits: the cycles are too
 			 * short. */
-			found = c.n * JETWATT_PERIOD_MAX <= n && are_anchors(&c, cycle);
+			if (c->n * JETWATT_PERIOD_MAX > n || !are_anchors(c, cycle))
+				continue;
+			cycle->launches = (uint32_t)ceil(alike[k] * most);
+			return true;
 		}
 	}
-	cycle->launches = found ? (uint32_t)ceil(least) : 0;
-	free(c.at);
-	free(c.v);
-	return found;
+	return false;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Merges the waits of a minibatch with more than JETWATT_PERIOD_MAX waits (long_cycle.c) into one. */
+/* Merges the waits of a minibatch with more than JETWATT_PERIOD_MAX waits (long_cycle.c, long_wait.c) into one. */
 #include "minibatch/bounds.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* number of waits in a window, in which cycles are searched together; the last window has up to
@@ -45,7 +47,7 @@ bool jetwatt_long_next(struct jetwatt_long_sum *sum, const struct jetwatt_long_c
 	size_t after = cycle->after > 0 ? (size_t)cycle->after : 0;
 
 	add(sum, s);
-	if (s->launches >= cycle->launches)
+	if (jetwatt_long_is_anchor(cycle, s))
 		sum->anchor = sum->waits;
 	if (!sum->anchor || sum->waits - sum->anchor < after)
 		return false;
@@ -96,7 +98,7 @@ static size_t minibatch_end(const struct jetwatt_item *it, size_t from, size_t n
 	size_t anchor = n, after = (size_t)(cycle->after > 0 ? cycle->after : 0);
 
 	for (size_t i = from; i < n; i++) {
-		if (it[i].sync->launches < cycle->launches)
+		if (!jetwatt_long_is_anchor(cycle, it[i].sync))
 			continue;
 		if (cycle->after >= 0 && i + after < n)
 			return i + after + 1;
@@ -107,14 +109,35 @@ static size_t minibatch_end(const struct jetwatt_item *it, size_t from, size_t n
 	return 0;
 }
 
-int jetwatt_long_cycles_merge(struct jetwatt_item *it, size_t *n, struct jetwatt_sync *merged,
-			      struct jetwatt_batch_why *why, struct jetwatt_long_cycle *cycle)
+/* Find the anchors of long minibatches. Return: 1: there are some; 0: there are none, and @cycle is all zero;
+ * -ENOMEM. */
+static int find_cycle(const struct jetwatt_item *it, size_t n, const struct jetwatt_period *r,
+		      struct jetwatt_long_cycle *cycle)
 {
+	struct jetwatt_cycles c = { it, malloc(n * sizeof(*c.at)), 0, malloc(n * sizeof(*c.v)) };
+	int rc = -ENOMEM;
+
+	*cycle = (struct jetwatt_long_cycle){ 0 };
+	if (c.at && c.v)
+		/* Another job that uses the GPU may prolong waits. */
+		rc = (r->launches && jetwatt_long_cycle_find(&c, n, cycle)) ||
+		     (!r->shared && jetwatt_long_waits_find(&c, n, cycle));
+	if (rc <= 0)
+		*cycle = (struct jetwatt_long_cycle){ 0 };
+	free(c.at);
+	free(c.v);
+	return rc;
+}
+
+int jetwatt_long_cycles_merge(struct jetwatt_item *it, size_t *n, struct jetwatt_sync *merged,
+			      struct jetwatt_batch_why *why, struct jetwatt_period *r)
+{
+	struct jetwatt_long_cycle *cycle = &r->cycle;
 	size_t kept = 0, done = 0, end;
 
 	while (done < *n) {
 		size_t seen = *n - done < 2 * WINDOW ? *n - done : WINDOW;
-		int rc = jetwatt_long_cycle_find(it + done, seen, cycle);
+		int rc = find_cycle(it + done, seen, r, cycle);
 
 		if (rc < 0)
 			return rc;
@@ -130,7 +153,7 @@ int jetwatt_long_cycles_merge(struct jetwatt_item *it, size_t *n, struct jetwatt
 		/* The last cycle is not complete. */
 		if (*n - done > TOO_MANY * cycle->waits) {
 			kept += merge_cycle(it, done, *n, kept, merged, cycle, why);
-			cycle->launches = 0;
+			cycle->waits = 0;
 		} else if (why) {
 			for (size_t i = done; i < *n; i++)
 				why[it[i].at].rule = JETWATT_RULE_PART;

@@ -46,7 +46,7 @@
  * @tid: thread whose waits are followed; 0: all threads of the process
  * @launches: the launches of the process are traced
  * @merge: detects waits that are merged with the wait before or after them
- * @cycle: if @cycle.launches is not 0, minibatches have many waits; @sum: the waits of the present
+ * @cycle: if @cycle.waits is not 0, minibatches have many waits; @sum: the waits of the present
  *	minibatch
  * @model: the learned model; train.k 0: no cycle explains the waits
  * @steps: the kinds of steps, if @steps.limit is not 0; @step: the current step
@@ -215,7 +215,7 @@ static void store_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync 
 static bool counts(struct jetwatt_batch_track *t, struct jetwatt_sync *s)
 {
 	return !merges(t, s) && is_own(t, s) &&
-	       (!t->cycle.launches || jetwatt_long_next(&t->sum, &t->cycle, s, s));
+	       (!t->cycle.waits || jetwatt_long_next(&t->sum, &t->cycle, s, s));
 }
 
 /* Label the next wait. Return: whether a minibatch ends with this wait. */
@@ -277,10 +277,16 @@ static void follow_from(struct jetwatt_batch_track *t, const struct jetwatt_sync
 	t->left = t->period - since % t->period;
 }
 
-/* Return whether minibatches of many waits have to be searched. */
-static bool searches(const struct jetwatt_batch_track *t)
+/* Return whether minibatches of many waits have to be searched. Without launches, learning from all stored waits
+ * would take much more time than this test of their lengths. */
+static bool searches(struct jetwatt_batch_track *t)
 {
-	return !t->search && t->launches;
+	if (t->search)
+		return false;
+	if (t->launches || jetwatt_long_waits_seen(t->wait + t->first, t->n, t->tgid))
+		return true;
+	t->search = t->n;
+	return false;
 }
 
 /* Return the number of stored waits that belong to the start of the program. */
@@ -290,18 +296,18 @@ static size_t start_up(const struct jetwatt_batch_track *t)
 }
 
 /* Return whether there are enough new waits to learn the cycle again. */
-static bool is_due(const struct jetwatt_batch_track *t)
+static bool is_due(struct jetwatt_batch_track *t)
 {
 	if (t->n < WAITS_MIN)
 		return false;
 	if (!t->period || t->n < LEARN_OFTEN_WAITS)
 		return t->fresh >= WAITS_MIN / 2;
 	/* No boundary for a long time: the cycle has changed. */
-	if (t->cycle.launches && jetwatt_long_is_lost(&t->sum, &t->cycle))
+	if (t->cycle.waits && jetwatt_long_is_lost(&t->sum, &t->cycle))
 		return true;
 	if (searches(t) || (t->fresh % WAITS_MIN == 0 && start_up(t)))
 		return true;
-	return t->fresh >= (t->cycle.launches ? STORED_WAITS : CYCLE_WAITS) ||
+	return t->fresh >= (t->cycle.waits ? STORED_WAITS : CYCLE_WAITS) ||
 	       (t->fresh >= LEARN_WAITS && last_wait(t)->exit_ns - t->learned_ns >= LEARN_NS);
 }
 
@@ -338,9 +344,9 @@ static void learn(struct jetwatt_batch_track *t, struct jetwatt_learned *l)
 
 	if (search)
 		t->search = t->n;
-	if (search || t->cycle.launches) {
+	if (search || t->cycle.waits) {
 		learn_from(t, STORED_WAITS, l);
-		if (l->bounds > 0 && l->period.cycle.launches)
+		if (l->bounds > 0 && l->period.cycle.waits)
 			return;
 	}
 	learn_from(t, CYCLE_WAITS, l);

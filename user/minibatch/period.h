@@ -105,12 +105,15 @@ struct jetwatt_wait_hmm {
 /**
  * struct jetwatt_long_cycle - minibatches with more than JETWATT_PERIOD_MAX waits
  * @launches: minimum number of launches before an anchor, the wait that occurs once in each of these
- *	minibatches and follows far more launches than others; 0: the minibatches have fewer waits
- * @waits: usual number of waits per minibatch
+ *	minibatches and follows far more launches than others; 0: the anchors are known by their length
+ * @wait_ns: minimum length of an anchor that is far longer than other waits, ns; 0: the anchors are
+ *	known by their launches
+ * @waits: usual number of waits per minibatch; 0: the minibatches have fewer waits
  * @after: the minibatch ends this many waits after its anchor; negative: a few waits before the next one
  */
 struct jetwatt_long_cycle {
 	uint32_t launches, waits;
+	uint64_t wait_ns;
 	int after;
 };
 
@@ -144,7 +147,7 @@ struct jetwatt_step_kinds {
  * @why: input: compute scores
  * @single: the launches show that each wait is a minibatch
  * @tid: the only thread whose waits count; 0: all threads
- * @cycle: the minibatches have more waits than JETWATT_PERIOD_MAX, if @cycle.launches is not 0. The
+ * @cycle: the minibatches have more waits than JETWATT_PERIOD_MAX, if @cycle.waits is not 0. The
  *	waits of each minibatch were merged into one wait, so @k is usually 1
  * @steps: the kinds of steps into which pauses of the GPU divide the waits, if they have different numbers of
  *	waits

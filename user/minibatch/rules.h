@@ -35,9 +35,9 @@
 	  "0", \
 	  "the boundary is reported at the end of the first of the waits without launches, not of the last") \
 	R(PART, "part", 1, \
-	  "the wait is in the middle of a minibatch of more than 8 waits, one of which follows far more launches than the others", \
+	  "the wait is in the middle of a minibatch of more than 8 waits, one of which follows far more launches, or takes far longer, than the others", \
 	  "0", \
-	  "such minibatches are found at the earliest when the last 2048 waits contain five of them; until then each of their waits, or a few of them, is reported as a minibatch; the boundary may be reported at the end of the wait that follows far more launches") \
+	  "such minibatches are found at the earliest when the last 2048 waits contain five of them, or six that are known by the length of a wait; until then each of their waits, or a few of them, is reported as a minibatch; the boundary may be reported at the end of the wait that follows far more launches, or takes far longer") \
 	R(BURST, "burst", 1, \
 	  "the wait precedes or is in a sequence of at least 16 very short waits of different lengths, as of a checkpoint, which belongs to the minibatch before it", \
 	  "0", \

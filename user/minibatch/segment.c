@@ -147,10 +147,9 @@ static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_b
 		return -ENOMEM;
 	}
 	n = jetwatt_merge_waits(it, n, r->launches, merged, dst->why);
-	if (r->launches)
-		rc = jetwatt_long_cycles_merge(it, &n, merged, dst->why, &r->cycle);
-	else
+	if (!r->launches)
 		n = jetwatt_bursts_merge(it, n, merged, dst->why);
+	rc = jetwatt_long_cycles_merge(it, &n, merged, dst->why, r);
 	out[0].start_ns = begin_ns;
 	out[0].flags = JETWATT_BATCH_FIRST;
 	while (done < n && rc >= 0) {
@@ -294,7 +293,7 @@ int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct 
 		/* The period that is returned in @info is that of the job with the most waits. */
 		if (i - from > most) {
 			most = i - from;
-			info->period_syncs = r.cycle.launches ? r.cycle.waits : (double)r.k;
+			info->period_syncs = r.cycle.waits ? r.cycle.waits : (double)r.k;
 			*main_job = r;
 			*tgid = job;
 		}
