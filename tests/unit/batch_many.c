@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Minibatches of many waits that are found by the lengths of waits (user/minibatch/long_wait.c), with and
- * without traced launches; and jobs that look similar but have short minibatches. PRINT=1 prints what was
- * found; SEED selects other random times.
+ * without traced launches; jobs that look similar but have short minibatches; and jobs in which the waits may
+ * be parts of minibatches (doubt.c). PRINT=1 prints what was found; SEED selects other random times.
  */
 #include "minibatch/minibatch.h"
 
@@ -238,6 +238,40 @@ static void sentences(void)
 	}
 }
 
+static void camera(void)
+{
+	for (int i = 0; i < 400; i++) {
+		double begin = now;
+
+		wait_for(1, 0.7, 1.6, 1);
+		wait_for(0.3, 3, 10, 90);
+		for (int w = 0, n = 1 + (int)between(0, 3); w < n; w++)
+			wait_for(0.3, 0.2, 0.7, 5);
+		ended();
+		now = fmax(now, begin + 33);
+	}
+}
+
+/* The waits between the long ones are too long to be parts for certain. */
+static void many_slow(void)
+{
+	many(12, 600, 200);
+}
+
+/* A GAN: every fourth and sixteenth minibatch has one more wait. */
+static void regularised(void)
+{
+	for (int i = 0; i < 400; i++) {
+		wait_for(4, 4, 24, 200);
+		if (i % 4 == 0)
+			wait_for(0.8, 4, 24, 260);
+		wait_for(0.8, 4, 32, 240);
+		if (i % 16 == 0)
+			wait_for(0.8, 4, 28, 300);
+		ended();
+	}
+}
+
 struct made {
 	const char *name;
 	void (*make)(void);
@@ -336,6 +370,30 @@ TEST(short_minibatches_are_not_joined)
 			EXPECT_GE(0.04, fabs(r.live - 1)) TH_LOG("%s %d: live %.3f", jobs[i].name, traced, r.live);
 			EXPECT_LE(0.9, r.confidence) TH_LOG("%s %d: %.2f", jobs[i].name, traced, r.confidence);
 		}
+}
+
+TEST(parts_of_minibatches_have_a_low_confidence)
+{
+	static const struct made jobs[] = {
+		{ "camera", camera }, { "slow waits", many_slow }, { "GAN", regularised },
+	};
+
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		struct result r = find(&jobs[i], false);
+
+		EXPECT_GE(0.5, r.confidence) TH_LOG("%s: %.2f", jobs[i].name, r.confidence);
+	}
+}
+
+TEST(launches_show_the_minibatches)
+{
+	static const struct made jobs[] = { { "camera", camera } };
+
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		struct result r = find(&jobs[i], true);
+
+		EXPECT_LE(0.97, r.f1) TH_LOG("%s: F1 %.3f", jobs[i].name, r.f1);
+	}
 }
 
 TEST_HARNESS_MAIN

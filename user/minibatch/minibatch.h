@@ -65,7 +65,8 @@ struct jetwatt_batch_bound {
  * @period_syncs: usual number of waits per minibatch of the job with the most waits, where a wait without
  *	launches and the wait into which it was merged (rules.h) count as one; with marks, the
  *	number of waits in the last marked minibatch
- * @confidence: confidence in the periods, 0 to 1: mean over the jobs, weighted by their waits
+ * @confidence: confidence in the periods, 0 to 1: mean over the jobs, weighted by their waits; at most 0.5 if
+ *	the waits of a job may be parts of minibatches
  * @lost: number of waits that are missing according to the periods that were found
  */
 struct jetwatt_batch_info {

@@ -100,9 +100,10 @@ static double mismatch(const struct jetwatt_batch_wait *b, size_t n, int k)
 
 /* Return: period of the peaks of the series @s, in waits: of the periods that fit, the smallest one with
  * peaks of similar height and waits that repeat, else the largest one; 1: none fits. @how: set to the fit of the
- * returned period if that is not 1. */
+ * returned period if that is not 1. @beat: set to true if a period fits, but
+ * may be a beat with a disturbance; or NULL. */
 static int find_period(const struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s,
-		       size_t *at, struct jetwatt_period_fit *how)
+		       size_t *at, struct jetwatt_period_fit *how, bool *beat)
 {
 	struct jetwatt_period_fit fit[JETWATT_PERIOD_MAX + 1];
 	double best = INFINITY, most = 0;
@@ -110,10 +111,12 @@ static int find_period(const struct jetwatt_batch_wait *b, const struct jetwatt_
 
 	for (k = 2; k <= JETWATT_PERIOD_MAX; k++) {
 		fit[k] = jetwatt_peaks_test(s, k, at);
-		fit[k].fits =
-			fit[k].fits &&
-			(launches_show(b, s->n, k) ||
-			 jetwatt_period_is_own(b, at, jetwatt_peaks_list(s, k, at), k, s->scratch));
+		if (!fit[k].fits)
+			continue;
+		fit[k].fits = launches_show(b, s->n, k) ||
+			      jetwatt_period_is_own(b, at, jetwatt_peaks_list(s, k, at), k, s->scratch);
+		if (beat)
+			*beat |= !fit[k].fits;
 		if (fit[k].fits)
 			most = fmax(most, fit[k].in_step * fit[k].covered);
 	}
@@ -141,7 +144,7 @@ static void label_phase(struct jetwatt_batch_wait *b, const double *v, size_t n,
 {
 	struct jetwatt_peaks s = { v, n, MARGIN, scratch };
 	struct jetwatt_period_fit how;
-	int k = n >= 6 ? find_period(b, &s, at, &how) : 1;
+	int k = n >= 6 ? find_period(b, &s, at, &how, NULL) : 1;
 
 	b[0].starts_minibatch = true;
 	for (size_t i = 0; i < n; i++) {
@@ -321,7 +324,7 @@ static enum jetwatt_batch_rule search_period(const struct jetwatt_batch_wait *b,
 	size_t n = s->n;
 	int calls;
 
-	r->k = repeat_launches(b, n, find_period(b, s, at, how));
+	r->k = repeat_launches(b, n, find_period(b, s, at, how, &r->beat));
 	*fold = by == JETWATT_PERIOD_BY_PEAKS ? 1 : jetwatt_fold_find(b, n, s->scratch);
 	*fold = repeat_launches(b, n, *fold);
 	if (*fold > 1 && (r->k == 1 || how->in_step < SURE_STEP)) {
@@ -338,7 +341,7 @@ static enum jetwatt_batch_rule search_period(const struct jetwatt_batch_wait *b,
 		for (size_t i = 0; i < n; i++)
 			v[i] = b[i].idle;
 		rule = JETWATT_RULE_IDLE;
-		r->k = find_period(b, s, at, how);
+		r->k = find_period(b, s, at, how, NULL);
 	}
 	if (r->k == 1) {
 		/* The times until the first launch have no peaks either, but the lengths of the
@@ -347,7 +350,7 @@ static enum jetwatt_batch_rule search_period(const struct jetwatt_batch_wait *b,
 			v[i] = b[i - 1].wait - b[i].wait;
 		s->margin = JETWATT_WAIT_MARGIN;
 		rule = JETWATT_RULE_WAIT;
-		r->k = find_period(b, s, at, how);
+		r->k = find_period(b, s, at, how, NULL);
 		if (r->k > 1 && !jetwatt_waits_vary(b, v, n, r->k, at))
 			r->k = 1;
 	}
@@ -356,7 +359,7 @@ static enum jetwatt_batch_rule search_period(const struct jetwatt_batch_wait *b,
 		s->margin = 0.5;
 		rule = JETWATT_RULE_CALLER;
 		if (calls > 1 && mark_caller_change(b, n, calls, v))
-			r->k = find_period(b, s, at, how);
+			r->k = find_period(b, s, at, how, NULL);
 	}
 	return rule;
 }

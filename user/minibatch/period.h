@@ -145,6 +145,7 @@ struct jetwatt_step_kinds {
  * @shared: input: other jobs use the GPU at the same time
  * @launches: input: the launches of the job are traced
  * @why: input: compute scores
+ * @beat: a period was not accepted, because a disturbance may have caused it
  * @single: the launches show that each wait is a minibatch
  * @tid: the only thread whose waits count; 0: all threads
  * @cycle: the minibatches have more waits than JETWATT_PERIOD_MAX, if @cycle.waits is not 0. The
@@ -160,7 +161,7 @@ struct jetwatt_step_kinds {
  */
 struct jetwatt_period {
 	int k, other_k;
-	bool shared, launches, why, single;
+	bool shared, launches, why, single, beat;
 	uint32_t tid;
 	struct jetwatt_long_cycle cycle;
 	struct jetwatt_step_kinds steps;
@@ -251,6 +252,9 @@ enum jetwatt_period_by { JETWATT_PERIOD_BY_ANY, JETWATT_PERIOD_BY_PEAKS };
 int jetwatt_period_estimate(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_period_by by,
 			    struct jetwatt_period *r);
 bool jetwatt_period_calls(const struct jetwatt_batch_wait *b, size_t n);
+
+/* doubt.c: return whether waits that are labelled as minibatches may be parts of longer ones. */
+bool jetwatt_singles_doubtful(const struct jetwatt_batch_wait *b, size_t n);
 
 /* period_find.c: label all waits of one job. See the definition. */
 int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);

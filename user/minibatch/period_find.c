@@ -3,7 +3,18 @@
  * pauses of the GPU. */
 #include "minibatch/period.h"
 
+#include "minibatch/minibatch.h"
 #include "minibatch/pauses.h"
+
+#define DOUBT	0.5	/* factor of the confidence in waits that may be parts of minibatches */
+
+static void doubt(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r)
+{
+	r->confidence *= DOUBT;
+	for (size_t i = 0; i < n; i++)
+		if (b[i].rule == JETWATT_RULE_SINGLE)
+			b[i].score = (float)r->confidence;
+}
 
 /**
  * jetwatt_period_find() - label all waits of one job
@@ -20,6 +31,8 @@ int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_p
 	r->steps.limit = 0;
 	if (rc)
 		return rc;
+	if (r->k == 1 && !r->single && !r->shared && (r->beat || jetwatt_singles_doubtful(b, n)))
+		doubt(b, n, r);
 	jetwatt_even_out(b, n, (size_t)r->k);
 	rc = jetwatt_refine(b, n, r);
 	if (rc || r->single || !r->launches)

@@ -44,7 +44,7 @@
 	  "each wait of the sequence may be reported as a minibatch") \
 	R(SINGLE, "single", 0, \
 	  "each wait is a minibatch: no period of two or more waits was found, or the launches show it", \
-	  "confidence, 0 to 1: grows with the number of waits", \
+	  "confidence, 0 to 1: grows with the number of waits; halved if the waits may be parts of minibatches", \
 	  "") \
 	R(GAP, "gap", 0, \
 	  "a minibatch begins after the longest gap of each period", \
