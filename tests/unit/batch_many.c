@@ -387,7 +387,7 @@ TEST(parts_of_minibatches_have_a_low_confidence)
 
 TEST(launches_show_the_minibatches)
 {
-	static const struct made jobs[] = { { "camera", camera } };
+	static const struct made jobs[] = { { "camera", camera }, { "GAN", regularised } };
 
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		struct result r = find(&jobs[i], true);

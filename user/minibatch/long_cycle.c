@@ -17,6 +17,7 @@
  * are merged.
  */
 #include "minibatch/bounds.h"
+#include "minibatch/pauses.h"
 
 #include <math.h>
 
@@ -54,6 +55,10 @@ static const double alike[] = { 0.85, 0.95 };
 #define OWN_WAITING	0.5
 #define OWN_LAUNCHES	4
 #define OWN_SHARE	0.9
+/* A pause is a time without work of at least the fraction PAUSE of the longest one of the cycle. The other such
+ * times are shorter than any pause by at least the factor PAUSES. */
+#define PAUSE		0.5
+#define PAUSES		2.5
 /* Numbers of launches are equal if they differ by at most this fraction of them, or by 1. */
 #define EQUAL		0.15
 
@@ -260,13 +265,44 @@ bool jetwatt_long_cycle_place(const struct jetwatt_cycles *c, int *after)
 	return (double)(*after < 0 ? apparent_before : apparent[best]) >= enough;
 }
 
+/*
+ * Return whether most cycles are sequences of minibatches with at most JETWATT_PERIOD_MAX waits each: the
+ * GPU has no work for a long time several times per cycle. An example is the training of a GAN in which every
+ * fourth and sixteenth minibatch has further waits.
+ */
+static bool are_sequences(const struct jetwatt_cycles *c)
+{
+	size_t sequences = 0;
+
+	for (size_t i = 0; i + 1 < c->n; i++) {
+		double most = 0, shortest = INFINITY, longest = 0;
+		size_t pauses = 0;
+
+		for (size_t j = c->at[i]; j < c->at[i + 1]; j++)
+			most = fmax(most, idle_after(&c->it[j]));
+		for (size_t j = c->at[i]; j < c->at[i + 1]; j++) {
+			double idle = idle_after(&c->it[j]);
+
+			if (idle >= PAUSE * most) {
+				shortest = fmin(shortest, idle);
+				pauses++;
+			} else {
+				longest = fmax(longest, idle);
+			}
+		}
+		sequences += pauses >= 2 && pauses * JETWATT_PERIOD_MAX >= c->at[i + 1] - c->at[i] &&
+			     shortest >= PAUSES * (longest + JETWATT_PAUSE_FLOOR_NS);
+	}
+	return (double)sequences >= REGULAR_SHARE * (double)(c->n - 1);
+}
+
 /* Return whether the waits in @c->at are the anchors of cycles; if so, set @cycle->waits and
  * @cycle->after. */
 static bool are_anchors(const struct jetwatt_cycles *c, struct jetwatt_long_cycle *cycle)
 {
 	double anchors = 0, all = 0;
 
-	if (c->n <= CYCLES_MIN || !are_regular(c, &cycle->waits) || are_own(c))
+	if (c->n <= CYCLES_MIN || !are_regular(c, &cycle->waits) || are_own(c) || are_sequences(c))
 		return false;
 	for (size_t i = 0; i + 1 < c->n; i++) {
 		anchors += launches_of(&c->it[c->at[i + 1]]);
