@@ -272,6 +272,24 @@ static void regularised(void)
 	}
 }
 
+/* Two threads with loops of their own; the minibatches of the first one, which are more, count. */
+static void threads(void)
+{
+	double until, ms = 0;
+
+	for (int i = 0; i < 500; i++) {
+		wait_for(4, 4, 32, 100);
+		ended();
+	}
+	until = now;
+	for (now = 12; now < until; now += ms) {
+		ms = 0;
+		wait_for(19, 9.5, 66, 150);
+		j.sync[j.waits - 1].tid = 8;
+	}
+	job_sort(&j);
+}
+
 struct made {
 	const char *name;
 	void (*make)(void);
@@ -387,7 +405,8 @@ TEST(parts_of_minibatches_have_a_low_confidence)
 
 TEST(launches_show_the_minibatches)
 {
-	static const struct made jobs[] = { { "camera", camera }, { "GAN", regularised } };
+	static const struct made jobs[] = { { "camera", camera }, { "GAN", regularised },
+					    { "threads", threads } };
 
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		struct result r = find(&jobs[i], true);

@@ -95,7 +95,7 @@ static int segment_window(struct jetwatt_item *it, size_t *n, struct jetwatt_bat
 	}
 	jetwatt_wait_rough_logs(it, *n, b);
 	rc = jetwatt_period_find(b, *n, r);
-	if (rc || r->model.train.k || r->steps.limit > 0 || !several_threads(it, *n) || jetwatt_period_calls(b, *n))
+	if (rc || r->model.train.k || !several_threads(it, *n) || jetwatt_period_calls(b, *n))
 		return rc;
 	*n = busiest_thread(it, *n);
 	tid = it[0].sync->tid;
