@@ -296,11 +296,24 @@ TEST_F(board, vanished_and_refused_cpusets_do_not_fail_a_switch)
 	*strrchr(name, '/') = '\0';
 	ASSERT_EQ(rmdir(name), 0);
 	self->sim.refused = "/docker/all";
+	/* Nothing is to be written back yet, so nothing is refused yet. */
+	ASSERT_EQ(jetwatt_board_apply(self->b, &c4, NULL), 0);
+	EXPECT_TRUE(recorded(&self->sim));
 	ASSERT_EQ(jetwatt_board_restore(self->b, NULL), 0);
 	EXPECT_STREQ(cpus(&self->sim, "/docker"), "0-11");
 	EXPECT_STREQ(cpus(&self->sim, "/docker/all"), "0-3");
 	EXPECT_STREQ(cpus(&self->sim, ODD), "0-11");
 	EXPECT_FALSE(recorded(&self->sim));
+}
+
+/* As above, but the kernel accepts the list when the cores are on again. */
+TEST_F(board, list_refused_for_a_while_is_not_lost)
+{
+	self->sim.refused = "/docker/all";
+	ASSERT_EQ(jetwatt_board_apply(self->b, &c4, NULL), 0);
+	self->sim.refused = NULL;
+	ASSERT_EQ(jetwatt_board_restore(self->b, NULL), 0);
+	EXPECT_AS_BEFORE();
 }
 
 /* The record cannot be written: the switch succeeds all the same. */

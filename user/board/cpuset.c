@@ -232,6 +232,9 @@ static int cpuset_write_back(const struct jetwatt_board *b, struct jetwatt_cpuse
 	rc = CPU_COUNT(&e->left) ? cpuset_write(b, e->path, &e->left) : 0;
 	if (rc == -ENOENT || rc == -ENODEV)
 		return 0;
+	/* A refused list is no loss while its other CPUs are offline anyway. */
+	if (rc && CPU_EQUAL(&present, &e->left))
+		rc = 0;
 	return rc ? rc : !CPU_EQUAL(&e->left, &e->all);
 }
 
