@@ -23,8 +23,8 @@
 /* Interval of the cap's decisions, in ms, in all other cases than that of JETWATTD_JUDGED_HELD_MS. */
 #define JETWATTD_JUDGED_MS	20
 /* Interval of the cap's decisions while a mode is held or while idle, in ms, unless the short window
- * has a limit. Each message takes as much CPU time as six samples, so the interval is as long as
- * the cap's reaction permits. */
+ * has a limit, or no mode is applied and the power is near the budget (cap_thread.c). Each message
+ * takes as much CPU time as six samples, so the interval is as long as the cap's reaction permits. */
 #define JETWATTD_JUDGED_HELD_MS	80
 
 /* Number of modes of which struct jetwattd_cap has the crest factor. */

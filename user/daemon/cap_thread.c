@@ -24,6 +24,8 @@
 #define SILENT_NS	1500000000ull
 /* Gap in the values of a rail after which the rail counts as silent until its next value. */
 #define GAP_NS		250000000ull
+/* Mean power, as a fraction of the budget, above which an idle board may soon exceed the budget. */
+#define NEAR_BUDGET	0.7
 /* Time for which all rails of the total must deliver values until the power counts as known. */
 #define SEEN_NS		500000000ull
 
@@ -123,6 +125,13 @@ static int set_batch_age(struct jetwattd_cap_thread *c, unsigned int ms)
 	return jetwatt_config_set(c->jw, &set);
 }
 
+/* Return: 1 if jetwattd has applied no mode and the next job may exceed the budget within a fraction of the
+ * averaging window. The first switch takes longest, because it saves the knobs first. */
+static int may_exceed_soon(const struct jetwattd *d)
+{
+	return !d->act.applied && d->cap.budget_w > 0 && d->cap.mean_w > NEAR_BUDGET * d->cap.budget_w;
+}
+
 /* Adapt the interval of the cap's decisions to the loop's state and to the short window's limit. */
 static void adapt_batch_age(struct jetwattd_cap_thread *c)
 {
@@ -130,8 +139,8 @@ static void adapt_batch_age(struct jetwattd_cap_thread *c)
 	unsigned int ms;
 
 	pthread_mutex_lock(&d->lock);
-	ms = (d->doing == JETWATTD_HOLDING || d->doing == JETWATTD_IDLE) && !(d->cap.cap_w > 0) ?
-	     JETWATTD_JUDGED_HELD_MS : JETWATTD_JUDGED_MS;
+	ms = (d->doing == JETWATTD_HOLDING || (d->doing == JETWATTD_IDLE && !may_exceed_soon(d))) &&
+	     !(d->cap.cap_w > 0) ? JETWATTD_JUDGED_HELD_MS : JETWATTD_JUDGED_MS;
 	pthread_mutex_unlock(&d->lock);
 	if (ms != c->age_ms)
 		set_batch_age(c, ms);
