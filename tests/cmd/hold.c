@@ -6,6 +6,7 @@
  */
 #include "../../user/job/cgroup.c"
 #include "../../user/job/freezer.c"
+#include "../../user/util/fork.c"
 
 #include <sys/mman.h>
 #include <stdint.h>

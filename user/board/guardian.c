@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "board/remote.h"
+#include "util/fork.h"
 
 /* Number of attempts to take the lease: the kernel releases the lease of a killed process, but not
  * at once. */
@@ -86,9 +87,7 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_f
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return jetwatt_error_sys(err, -errno, "cannot start the guardian process");
-	/* If the program that started this process ignores SIGCHLD, waitpid() would not return a status. */
-	signal(SIGCHLD, SIG_DFL);
-	pid = fork();
+	pid = jetwatt_fork();
 	if (!pid) {
 		close(pair[0]);
 		pid = fork();

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/fork.h"
+
 #define PATIENCE_MS	10000	/* between SIGTERM and SIGKILL */
 
 /* In the child: wait for the parent's byte on the pipe @go, then execute the command. Does not
@@ -48,16 +50,13 @@ int jetwatt_child_start(struct jetwatt_child *c, char **argv, int mark_fd)
 	int go[2], failed[2], err;
 
 	memset(c, 0, sizeof(*c));
-	/* If the program that started this process ignores SIGCHLD, the kernel would discard the
-	 * child's exit status and release its pid. */
-	signal(SIGCHLD, SIG_DFL);
 	if (pipe2(go, O_CLOEXEC))
 		return -errno;
 	if (pipe2(failed, O_CLOEXEC)) {
 		err = -errno;
 		goto close_go;
 	}
-	c->pid = fork();
+	c->pid = jetwatt_fork();
 	if (c->pid < 0) {
 		err = -errno;
 		c->pid = 0;

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/fork.h"
+
 int jetwatt_freezer_open(struct jetwatt_freezer *h, const struct jetwatt_cgroup *cgroup, pid_t group)
 {
 	*h = (struct jetwatt_freezer){ .freeze = -1, .events = -1, .group = group };
@@ -166,9 +168,7 @@ int jetwatt_freezer_guard(const struct jetwatt_freezer *h, int n)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair))
 		return -errno;
-	/* If the program that started this process ignores SIGCHLD, waitpid() would not return a status. */
-	signal(SIGCHLD, SIG_DFL);
-	pid = fork();
+	pid = jetwatt_fork();
 	if (!pid) {
 		close(pair[0]);
 		/* A second fork: the guard becomes a child of init, which waits for it. */

@@ -3,7 +3,6 @@
 #include "job/kernel_program.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "util/error.h"
+#include "util/fork.h"
 
 /*
  * The program is called with the numbers FLOP, BYTES and, optionally, LAUNCHES. The kernel of the
@@ -75,12 +75,9 @@ static const char *const nvcc[] = { "nvcc", "/usr/local/cuda/bin/nvcc" };
 
 static int run_nvcc(const char *with, const char *from, const char *to)
 {
-	pid_t pid;
+	pid_t pid = jetwatt_fork();
 	int status;
 
-	/* See jetwatt_child_start(). */
-	signal(SIGCHLD, SIG_DFL);
-	pid = fork();
 	if (!pid) {
 		execlp(with, with, "-O3", "-o", to, from, (char *)NULL);
 		_exit(127);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/fork.h"
 
 #define PAIRS		3
 #define WINDOW_MS	250
@@ -59,7 +60,7 @@ static double rail_mean_w(struct jetwatt *jw, uint32_t rail, int busy)
 	int err;
 
 	if (busy) {
-		pid = fork();
+		pid = jetwatt_fork();
 		if (!pid) {
 			/* The process ends even if doctor is killed. */
 			while (getppid() == doctor)
@@ -162,7 +163,7 @@ static void __attribute__((noreturn)) access_test(int namespace)
  * if it could not be started. */
 static int run_access_test(struct jetwatt *jw, int namespace)
 {
-	pid_t pid = fork();
+	pid_t pid = jetwatt_fork();
 	int status;
 
 	if (!pid)
