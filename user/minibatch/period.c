@@ -100,8 +100,8 @@ static double mismatch(const struct jetwatt_batch_wait *b, size_t n, int k)
 
 /* Return: period of the peaks of the series @s, in waits: of the periods that fit, the smallest one with
  * peaks of similar height and waits that repeat, else the largest one; 1: none fits. @how: set to the fit of the
- * returned period if that is not 1. @beat: set to true if a period fits, but
- * may be a beat with a disturbance; or NULL. */
+ * returned period if that is not 1. @beat: set to true if a period fits, but a disturbance that recurs may have
+ * caused it; may be NULL. */
 static int find_period(const struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s,
 		       size_t *at, struct jetwatt_period_fit *how, bool *beat)
 {

@@ -319,7 +319,6 @@ static int store_same_board(const struct jetwatt_workload *a, const struct jetwa
 	       !strcmp(a->params, b->params);
 }
 
-
 /* Return: 1 if a stored workload may serve as a reference of the current workload, else 0. */
 static int store_is_reference(const struct jetwatt_profile_store *k, const struct jetwatt_db_profile *p)
 {
