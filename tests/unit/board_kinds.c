@@ -243,8 +243,9 @@ TEST(release_and_parameters_are_read)
 	tree_free(&t);
 }
 
-/* On Thor, parts of the GPU are gated by a parameter of OpenRM, which /proc lists. */
-TEST(gpu_mask_of_openrm_is_read)
+/* On Thor, parts of the GPU are gated by a parameter of OpenRM, which /proc lists (JetPack 7.0 and
+ * 7.1), or by nv-gpu-static-pg (JetPack 7.2). */
+TEST(gpu_mask_of_thor_is_read)
 {
 	struct jetwatt_error_text err;
 	struct jetwatt_board *b = NULL;
@@ -260,6 +261,12 @@ TEST(gpu_mask_of_openrm_is_read)
 	tree_put(&t, "proc/driver/nvidia/params", "TegraGpuPgMask: 4294967295\n");
 	jetwatt_board_params(b, text, sizeof(text));
 	EXPECT_STREQ(text, "");
+	tree_put(&t, "sys/kernel/gpu_static_pg/gpu_pg_mask", "17353\n");
+	jetwatt_board_params(b, text, sizeof(text));
+	EXPECT_STREQ(text, "gpu_pg_mask=17353");
+	tree_put(&t, "proc/driver/nvidia/params", "TegraGpuPgMask: 512\n");
+	jetwatt_board_params(b, text, sizeof(text));
+	EXPECT_STREQ(text, "gpu_pg_mask=512");
 	jetwatt_board_close(b);
 	tree_free(&t);
 }

@@ -364,6 +364,10 @@ TEST(preset_with_another_mask_needs_a_reboot)
 	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[0]), 1);
 	tree_put(&t, "proc/driver/nvidia/params", "TegraGpuPgMask: 512\n");
 	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[0]), 0);
+	/* JetPack 7.2 sets it in another module. */
+	tree_put(&t, "proc/driver/nvidia/params", "TegraGpuPgMask: 4294967295\n");
+	tree_put(&t, "sys/kernel/gpu_static_pg/gpu_pg_mask", "512\n");
+	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[0]), 0);
 	jetwatt_presets_free(p);
 	jetwatt_board_close(b);
 	tree_free(&t);

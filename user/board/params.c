@@ -39,8 +39,15 @@ static const char * const mask_names[JETWATT_MASKS] = {
 	"tpc_pg_mask", "fbp_pg_mask", "gpc_pg_mask", "gpu_pg_mask",
 };
 
-/* Read the mask of Thor's driver (OpenRM) from its parameters: "TegraGpuPgMask: 512". */
-static int openrm_mask(const struct jetwatt_board *b, uint64_t *mask)
+/*
+ * Read the mask that Thor's drivers have sent to the firmware. Up to JetPack 7.1, OpenRM sends it:
+ * the line "TegraGpuPgMask: 512" of its parameters. On JetPack 7.2, nv-gpu-static-pg does, before
+ * OpenRM is loaded, and shows the mask in /sys/kernel/gpu_static_pg; 0 if it has sent none
+ * (forecr/forecr_xavier_kernel, nvidia-oot/drivers/gpu/power/tegra/nv-gpu-static-pg.c). OpenRM's
+ * mask, if it is set, replaces that mask (NVIDIA/open-gpu-kernel-modules 595.45.04,
+ * kernel-open/nvidia/nv.c).
+ */
+static int thor_mask(const struct jetwatt_board *b, uint64_t *mask)
 {
 	char path[PATH_LEN], line[256];
 	int rc = -ENOENT;
@@ -48,14 +55,13 @@ static int openrm_mask(const struct jetwatt_board *b, uint64_t *mask)
 
 	snprintf(path, sizeof(path), "%s/driver/nvidia/params", b->proc);
 	f = fopen(path, "re");
-	if (!f)
-		return -errno;
-	while (rc && fgets(line, sizeof(line), f))
+	while (f && rc && fgets(line, sizeof(line), f))
 		/* A mask of all ones means that the parameter was not set, as on a PC. */
 		if (sscanf(line, "TegraGpuPgMask: %" SCNu64, mask) == 1 && *mask != UINT32_MAX)
 			rc = 0;
-	fclose(f);
-	return rc;
+	if (f)
+		fclose(f);
+	return rc ? jetwatt_sysfs_u64(b, "kernel/gpu_static_pg/gpu_pg_mask", mask) : 0;
 }
 
 int jetwatt_board_gated(const struct jetwatt_board *b, enum jetwatt_preset_mask which,
@@ -68,7 +74,7 @@ int jetwatt_board_gated(const struct jetwatt_board *b, enum jetwatt_preset_mask 
 	int rc = -ENOENT;
 
 	if (which == JETWATT_MASK_GPU)
-		return openrm_mask(b, mask);
+		return thor_mask(b, mask);
 	for (int i = 0; i < 2 && rc; i++) {
 		snprintf(path, sizeof(path), "%s/%s", gpu[i], mask_names[which]);
 		rc = jetwatt_sysfs_u64(b, path, mask);

@@ -198,7 +198,8 @@ static const char *param_path(const struct preset_reader *r, const struct jetwat
 }
 
 /* Check whether a path or an argument is a mask of gated GPU parts. On Thor, the mask is
- * NVreg_TegraGpuPgMask, a parameter of the module nvidia. */
+ * NVreg_TegraGpuPgMask, a parameter of the module nvidia, or gpu_pg_mask_param, one of the module
+ * nv-gpu-static-pg. */
 static bool is_mask(const char *name, enum jetwatt_preset_mask *which)
 {
 	static const char * const part[JETWATT_MASKS] = {

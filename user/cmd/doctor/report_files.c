@@ -49,7 +49,7 @@ static const char *const patterns[] = {
 	DEVFREQ "device/last_status",
 	"sys/devices/platform/gpu.0/*_pg_mask", "sys/devices/gpu.0/*_pg_mask",
 	"sys/devices/platform/gpu.0/load", "sys/devices/gpu.0/load",
-	"proc/driver/nvidia/version", "proc/driver/nvidia/params",
+	"proc/driver/nvidia/version", "proc/driver/nvidia/params", "sys/kernel/gpu_static_pg/*",
 	/* files of the memory clock and its caps */
 	"sys/kernel/nvpmodel_clk_cap/*", "sys/kernel/nvpmodel_emc_cap/*",
 	BPMP "emc/possible_rates", BPMP "clk/emc/rate", BPMP "clk/emc/min_rate",
