@@ -87,6 +87,50 @@ TEST_F(dla, levels_are_vendor_caps_and_the_highest_clock)
 	EXPECT_EQ(v[1], 614400000);
 }
 
+/* The power modes of Xavier have other caps than those of Orin, and its accelerators another
+ * clock. */
+TEST(levels_of_xavier_are_its_vendor_caps)
+{
+	static const char conf[] =
+		"< PARAM TYPE=CLOCK NAME=DLA0_CORE >\n"
+		"MAX_FREQ /sys/devices/platform/13e10000.host1x/15880000.nvdla0/acm/clk_cap/dla0_core\n"
+		"< POWER_MODEL ID=1 NAME=MODE_10W >\nDLA0_CORE MAX_FREQ 550000000\n"
+		"< POWER_MODEL ID=0 NAME=MAXN >\nDLA0_CORE MAX_FREQ -1\n";
+	struct jetwatt_error_text err;
+	struct jetwatt_presets *p;
+	struct jetwatt_board *b;
+	struct jetwatt_mode mode;
+	char name[PATH_MAX];
+	unsigned int line;
+	const uint64_t *v;
+	const char *why;
+	struct tree t;
+
+	tree_orin(&t);
+	tree_dla(&t, true);
+	tree_put(&t, "proc/device-tree/compatible", "nvidia,p2822-0000+p2888-0001");
+	snprintf(name, sizeof(name), "%s/" BPMP "clk/nafll_dla0_core/max_rate", t.root);
+	unlink(name);
+	tree_put(&t, BPMP "clk/nafll_dla/max_rate", "1395200000\n");
+	ASSERT_EQ(open_tree(&t, &b, &err), 0) TH_LOG("%s", err.what);
+	ASSERT_EQ(jetwatt_board_levels(b, JETWATT_KNOB_DLA, &v), 5);
+	EXPECT_TRUE(v[0] == 115200000 && v[1] == 550000000 && v[4] == 1395200000);
+	ASSERT_EQ(jetwatt_presets_parse(conf, sizeof(conf) - 1, &p, &line, &why), 0) TH_LOG("%s", why);
+	EXPECT_EQ(jetwatt_board_grid_include(b, JETWATT_KNOB_DLA), 0);
+	EXPECT_EQ(jetwatt_preset_mode(b, &p->preset[0], &mode) & 1u << JETWATT_KNOB_DLA, 0);
+	EXPECT_EQ(mode.dla_hz, 550000000);
+	jetwatt_preset_mode(b, &p->preset[1], &mode);
+	EXPECT_EQ(mode.dla_hz, 1395200000);
+	jetwatt_presets_free(p);
+	jetwatt_board_close(b);
+	tree_put(&t, "proc/device-tree/compatible", "nvidia,p3449-0000+p3668-0000");
+	ASSERT_EQ(open_tree(&t, &b, &err), 0) TH_LOG("%s", err.what);
+	ASSERT_EQ(jetwatt_board_levels(b, JETWATT_KNOB_DLA, &v), 3);
+	EXPECT_TRUE(v[0] == 896000000 && v[1] == 1100800000 && v[2] == 1395200000);
+	jetwatt_board_close(b);
+	tree_free(&t);
+}
+
 TEST_F(dla, mode_without_dla_leaves_it_alone)
 {
 	struct jetwatt_mode is, *all;

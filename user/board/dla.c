@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The knob "dla": caps of the core clocks of the deep learning accelerators, in Hz. AGX Orin and
- * Orin NX have one or two accelerators; two get the same cap.
+ * The knob "dla": caps of the core clocks of the deep learning accelerators, in Hz. AGX Orin, Orin
+ * NX, AGX Xavier and Xavier NX have one or two accelerators; two get the same cap.
  *
  * NVIDIA's driver creates a directory "clk_cap" with one file for each clock of the device
  * (isbozeng/bsp-jp6.2.0, nvidia-oot/drivers/video/tegra/host/nvdla/nvdla.c). The driver rounds a
@@ -13,7 +13,8 @@
  * hardware/nvidia/t23x/nv-public/nv-soc/tegra234-soc-overlay.dtsi).
  *
  * The highest clock is in clk/nafll_dla0_core/max_rate of bpmp's debugfs; instructions for DLA
- * samples read the file "rate" in this directory.
+ * samples read the file "rate" in this directory. Both accelerators of Xavier have one source,
+ * nafll_dla (L4T 35.5.0, hardware/nvidia/soc/t19x/kernel-dts/tegra194-soc/tegra194-soc-base.dtsi).
  *
  * Evidence (see doc/hardware.md): vendor's source; for the highest clock: simulation.
  *
@@ -29,11 +30,11 @@
 #include "board/preset.h"
 
 #define DEVICES	"bus/platform/devices"
-#define CLOCKS	"kernel/debug/bpmp/debug/clk/nafll_dla0_core/"
+#define CLOCKS	"kernel/debug/bpmp/debug/clk/"
 
 /* Caps of NVIDIA's power modes in Hz, used as levels because the driver lists none:
  * nvpmodel_p3701_0000.conf, nvpmodel_p3701_0004.conf and nvpmodel_p3767_0000_super.conf of the
- * repository named above. Ends with 0. */
+ * repository named above. Ends with 0. Those of Xavier are in the table of boards. */
 static const uint64_t dla_caps[] = {
 	153600000, 614400000, 908800000, 1228800000, 1369600000, 0,
 };
@@ -76,8 +77,10 @@ static void dla_find_caps(struct jetwatt_board *b, enum jetwatt_knob k)
  * highest clock. */
 static void dla_find_levels(struct jetwatt_board *b, enum jetwatt_knob k)
 {
+	const uint64_t *caps = b->kind->levels[k] ? b->kind->levels[k] : dla_caps;
 	uint64_t top = 0, cap, *v = b->level[k];
-	bool end = !jetwatt_sysfs_u64(b, CLOCKS "max_rate", &top) && top;
+	bool end = (!jetwatt_sysfs_u64(b, CLOCKS "nafll_dla0_core/max_rate", &top) ||
+		    !jetwatt_sysfs_u64(b, CLOCKS "nafll_dla/max_rate", &top)) && top;
 	int n = 0;
 
 	/* If debugfs is missing, the highest clock is not known: use all caps of the table, and
@@ -85,8 +88,8 @@ static void dla_find_levels(struct jetwatt_board *b, enum jetwatt_knob k)
 	for (int i = 0; i < b->nr_caps[k] && !end; i++)
 		if (!jetwatt_sysfs_u64(b, b->cap[k][i].path, &cap) && cap > top)
 			top = cap;
-	for (; dla_caps[n] && (dla_caps[n] < top || !end); n++)
-		v[n] = dla_caps[n];
+	for (; caps[n] && (caps[n] < top || !end); n++)
+		v[n] = caps[n];
 	if (top && (!n || top > v[n - 1]))
 		v[n++] = top;
 	b->nr_levels[k] = n;
@@ -103,8 +106,8 @@ static int dla_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 	err = &b->lack[k];
 	jetwatt_board_error_set(err, -ENODEV, "no DLA clock to control");
 	jetwatt_error_why(err, "no device in %s/" DEVICES " has clk_cap/dla0_core", b->sys);
-	jetwatt_error_fix(err, "on AGX Orin and Orin NX, load the module nvhost-nvdla; other "
-			       "boards have no DLA clock");
+	jetwatt_error_fix(err, "on AGX Orin and Orin NX, load the module nvhost-nvdla; Orin Nano "
+			       "and Thor have no DLA clock");
 	return 0;
 }
 

@@ -32,6 +32,11 @@ static const uint64_t agx_xavier_gpu[] = {
 	114750000, 216750000, 318750000, 420750000, 522750000, 624750000, 675750000, 828750000,
 	905250000, 1032750000, 1198500000, 1236750000, 1338750000, 1377000000, 0,
 };
+/* Caps of the accelerators in NVIDIA's power modes: LineageOS/android_device_nvidia_galen,
+ * nvpmodel/nvpmodel_t194.conf and nvpmodel_t194_p3668.conf. No file of AGX Xavier Industrial was
+ * found; it has the same SoC as AGX Xavier. */
+static const uint64_t agx_xavier_dla[] = { 115200000, 550000000, 750000000, 1050000000, 0 };
+static const uint64_t xavier_nx_dla[] = { 896000000, 1100800000, 0 };
 static const uint64_t orin_emc[] = { 204000000, 665600000, 2133000000, 3199000000, 0 };
 /* Orin NX and Orin Nano with the clocks of their MAXN_SUPER modes (JetPack 6.2): CPU 1984 and
  * 1728 MHz, GPU 1173 and 1020 MHz, EMC 3199 MHz. A board in another configuration has lower
@@ -55,6 +60,9 @@ static const uint64_t orin_nano_gpu[] = {
 
 #define CLOCKS(cpu, gpu, emc)	\
 	{ [JETWATT_KNOB_CPU] = cpu, [JETWATT_KNOB_GPU] = gpu, [JETWATT_KNOB_EMC] = emc }
+#define AGX_XAVIER_CLOCKS	\
+	{ [JETWATT_KNOB_CPU] = agx_xavier_cpu, [JETWATT_KNOB_GPU] = agx_xavier_gpu,	\
+	  [JETWATT_KNOB_DLA] = agx_xavier_dla }
 
 /* The first entry of "compatible" that a row matches decides; of several such rows, the first. */
 static const struct jetwatt_board_kind kinds[] = {
@@ -69,15 +77,13 @@ static const struct jetwatt_board_kind kinds[] = {
 	  CLOCKS(orin_nx_cpu, orin_nx_gpu, orin_emc) },
 	{ "p3767", "Jetson Orin Nano", "module", one_input_rails,
 	  CLOCKS(orin_nano_cpu, orin_nano_gpu, orin_emc) },
-	{ "p2888", "Jetson AGX Xavier", "module", agx_xavier_rails,
-	  CLOCKS(agx_xavier_cpu, agx_xavier_gpu, NULL) },
-	{ "p2972", "Jetson AGX Xavier", "module", agx_xavier_rails,
-	  CLOCKS(agx_xavier_cpu, agx_xavier_gpu, NULL) },
+	{ "p2888", "Jetson AGX Xavier", "module", agx_xavier_rails, AGX_XAVIER_CLOCKS },
+	{ "p2972", "Jetson AGX Xavier", "module", agx_xavier_rails, AGX_XAVIER_CLOCKS },
 	{ "jetson-xavier-industrial", "Jetson AGX Xavier Industrial", "module", agx_xavier_rails,
-	  { NULL } },
-	{ "nvidia,galen", "Jetson AGX Xavier", "module", agx_xavier_rails,
-	  CLOCKS(agx_xavier_cpu, agx_xavier_gpu, NULL) },
-	{ "p3668", "Jetson Xavier NX", "module", one_input_rails, { NULL } },
+	  { [JETWATT_KNOB_DLA] = agx_xavier_dla } },
+	{ "nvidia,galen", "Jetson AGX Xavier", "module", agx_xavier_rails, AGX_XAVIER_CLOCKS },
+	{ "p3668", "Jetson Xavier NX", "module", one_input_rails,
+	  { [JETWATT_KNOB_DLA] = xavier_nx_dla } },
 	{ "tegra264", "Jetson AGX Thor", "module", thor_rails, { NULL } },
 };
 static const struct jetwatt_board_kind unknown = {

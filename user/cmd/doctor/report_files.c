@@ -57,6 +57,7 @@ static const char *const patterns[] = {
 	"sys/kernel/debug/clk/emc/clk_rate",
 	/* files of the clocks of the deep learning accelerators and other engines */
 	ENGINE "clk_cap/*", ENGINE "acm/clk_cap/*", BPMP "clk/nafll_dla0_core/max_rate",
+	BPMP "clk/nafll_dla/max_rate",
 	/* files of power sensors and their buses */
 	"sys/bus/i2c/devices/i2c-*/name", "sys/bus/i2c/devices/i2c-*/bus_clk_rate",
 	"sys/bus/i2c/devices/*-00[0-9a-f]*/name", "proc/device-tree/aliases/i2c*",
