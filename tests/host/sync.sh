@@ -75,7 +75,7 @@ device()	# N: has measured fifteen modes, and shares them
 }
 rows() { sql "SELECT count(*) FROM jetwatt.measurement"; }
 
-echo 1..25
+echo 1..26
 mkdir -p "$d/home"
 run $J sync --db none
 check "without a profile database: an error with a fix" '[ $status = 2 ] && grep -q fix: "$d/err"'
@@ -184,6 +184,15 @@ run $J sync --device device-9 --db "$d/9.db"
 sql "INSERT INTO jetwatt.pool TABLE jetwatt.was; DROP TABLE jetwatt.was"
 check "a query that failed is not taken for an empty table" '[ $failed_query = 1 ] && grep -q "fix: nothing is lost" "$d/failed_query" && ! grep -q DROP "$d/failed_query" &&
 	[ $status = 1 ] && grep -q "jetwatt.pool is empty" "$d/err"'
+
+# A pool that was dumped and restored on a new server: its rows have higher transaction numbers than that
+# server has given so far.
+sql "UPDATE jetwatt.measurement SET xact = (xact::text::bigint + 1000000000)::text::xid8"
+run $J sync --device restored --db "$d/restored.db" --board "$board" --json
+moved=$(jq .pulled "$d/out")
+run $J sync --device device-8 --db "$d/8.db" --board "$board" --again
+check "rows of a pool that was restored on another server are pulled" '[ "$moved" = "$(sql "SELECT count(*) FROM jetwatt.profile WHERE board = '\''$board'\'' AND time_ms > 0 AND time_ms < '\''infinity'\''")" ] && [ $status = 0 ] &&
+	python3 -c "import sqlite3; assert [sqlite3.connect(f\"$d/{x}.db\").execute(\"select count(*) from measurement\").fetchone()[0] for x in (\"restored\", \"8\")] == 2 * [$moved]"'
 
 # A new device uses the rows of other devices as prior, which saves most measurements.
 run $J sync --device new --db "$d/new.db" --board "$board" --json

@@ -375,15 +375,19 @@ int jetwatt_server_pull(struct jetwatt_server *s, const char *device, const char
 		" power_sd, span_s, batch, minibatches, lost, settled, when_ms"
 		JETWATT_KNOB_REQUIRED(NAME) " FROM jetwatt.measurement m JOIN jetwatt.workload w ON w.key = m.workload"
 		" WHERE w.board = $1 AND m.device <> $2 AND m.xact >= $3::xid8 AND m.xact < $4::xid8";
-	const char *value[] = { board, device, "0", upto };
+	/* All rows: also those of transactions that this server has yet to number, because a pool that was
+	 * restored on another server keeps the numbers of its previous one. */
+	const char *value[] = { board, device, "0", "18446744073709551615" };
 	int code = query_value(s, "SELECT pg_snapshot_xmin(pg_current_snapshot())", upto, 32, "cannot read from the pool");
 
 	if (code)
 		return code;
 	/* If the pool's position is lower than @since, the pool was restored from a backup, so pull
 	 * all rows. */
-	if (*since && strtoull(since, NULL, 10) <= strtoull(upto, NULL, 10))
+	if (*since && strtoull(since, NULL, 10) <= strtoull(upto, NULL, 10)) {
 		value[2] = since;
+		value[3] = upto;
+	}
 	if (!PQsendQueryParams(s->pg, sql, 4, NULL, value, NULL, NULL, 0) || !PQsetSingleRowMode(s->pg))
 		return report_refused(s, NULL, "cannot read from the pool");
 	return stream_rows(s, take, arg);
