@@ -297,13 +297,13 @@ int jetwatt_server_push(struct jetwatt_server *s, const char *device, const stru
 	return code ? code : jetwatt_server_push(s, device, row + half, n - half, pushed);
 }
 
-static void text_of(const PGresult *r, int column, char *buf, size_t len)
+static void text_of(const PGresult *r, int nr, int column, char *buf, size_t len)
 {
-	snprintf(buf, len, "%s", PQgetvalue(r, 0, column));
+	snprintf(buf, len, "%s", PQgetvalue(r, nr, column));
 }
 
-/* Convert a row of jetwatt_server_pull()'s query. */
-static void read_row(const PGresult *r, struct jetwatt_pool_row *p)
+/* Convert row @nr of jetwatt_server_pull()'s query. */
+static void read_row(const PGresult *r, int nr, struct jetwatt_pool_row *p)
 {
 	struct jetwatt_workload *w = &p->workload;
 	double real[5];
@@ -311,57 +311,55 @@ static void read_row(const PGresult *r, struct jetwatt_pool_row *p)
 	int at = 16;
 
 	memset(p, 0, sizeof(*p));
-	text_of(r, 0, p->device, sizeof(p->device));
-	text_of(r, 1, w->command, sizeof(w->command));
-	text_of(r, 2, w->cgroup, sizeof(w->cgroup));
-	text_of(r, 3, w->board, sizeof(w->board));
-	text_of(r, 4, w->release, sizeof(w->release));
-	text_of(r, 5, w->params, sizeof(w->params));
+	text_of(r, nr, 0, p->device, sizeof(p->device));
+	text_of(r, nr, 1, w->command, sizeof(w->command));
+	text_of(r, nr, 2, w->cgroup, sizeof(w->cgroup));
+	text_of(r, nr, 3, w->board, sizeof(w->board));
+	text_of(r, nr, 4, w->release, sizeof(w->release));
+	text_of(r, nr, 5, w->params, sizeof(w->params));
 	for (int i = 0; i < 5; i++)
-		real[i] = strtod(PQgetvalue(r, 0, 6 + i), NULL);
+		real[i] = strtod(PQgetvalue(r, nr, 6 + i), NULL);
 	for (int i = 0; i < 3; i++)
-		whole[i] = strtoull(PQgetvalue(r, 0, 11 + i), NULL, 10);
+		whole[i] = strtoull(PQgetvalue(r, nr, 11 + i), NULL, 10);
 	w->batch = (uint32_t)whole[0];
 	p->row = (struct jetwatt_db_row){
 		.row = {
 			.time_ms = real[0], .power_w = real[1], .time_sd = real[2], .power_sd = real[3],
 		},
 		.span_s = real[4], .minibatches = (uint32_t)whole[1], .lost = whole[2],
-		.settled = *PQgetvalue(r, 0, 14) == 't',
-		.when_ms = strtoll(PQgetvalue(r, 0, 15), NULL, 10),
+		.settled = *PQgetvalue(r, nr, 14) == 't',
+		.when_ms = strtoll(PQgetvalue(r, nr, 15), NULL, 10),
 	};
 	jetwatt_each_knob(k)
 		if (!jetwatt_knob_row(k)->optional)
 			jetwatt_mode_set(&p->row.row.mode, k,
-					 strtoull(PQgetvalue(r, 0, at++), NULL, 10));
+					 strtoull(PQgetvalue(r, nr, at++), NULL, 10));
 }
 
-/* Receive the rows of the query that the caller has sent, and pass them to @take in groups of up to
- * JETWATT_SYNC_ROWS. Return: as jetwatt_server_pull(). */
-static int stream_rows(struct jetwatt_server *s, int (*take)(const struct jetwatt_pool_row *, size_t, void *),
-		       void *arg)
+/* Fetch the rows of the cursor that the caller has opened, and pass them to @take in groups of up to
+ * JETWATT_SYNC_ROWS. Each group is a statement of its own, because the time limit of a statement
+ * includes the time in which @take stores the rows. Return: as jetwatt_server_pull(). */
+static int fetch_rows(struct jetwatt_server *s, int (*take)(const struct jetwatt_pool_row *, size_t, void *),
+		      void *arg)
 {
 	struct jetwatt_pool_row *row = calloc(JETWATT_SYNC_ROWS, sizeof(*row));
 	int code = row ? 0 : jetwatt_error_report(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot pull rows");
-	size_t n = 0;
-	PGresult *r;
+	int n = JETWATT_SYNC_ROWS;
+	char sql[32];
 
-	/* Read all results, also after an error, because until then libpq accepts no further
-	 * command. */
-	while ((r = PQgetResult(s->pg))) {
-		if (!code && PQresultStatus(r) == PGRES_SINGLE_TUPLE) {
-			read_row(r, &row[n++]);
-			if (n == JETWATT_SYNC_ROWS) {
-				code = take(row, n, arg);
-				n = 0;
-			}
-		} else if (!code && PQresultStatus(r) != PGRES_TUPLES_OK) {
+	snprintf(sql, sizeof(sql), "FETCH %d FROM rows", JETWATT_SYNC_ROWS);
+	while (!code && n == JETWATT_SYNC_ROWS) {
+		PGresult *r = PQexec(s->pg, sql);
+
+		n = PQntuples(r);
+		if (PQresultStatus(r) != PGRES_TUPLES_OK || n > JETWATT_SYNC_ROWS)
 			code = report_refused(s, r, "cannot read from the pool");
-		}
+		for (int i = 0; i < n && !code; i++)
+			read_row(r, i, &row[i]);
 		PQclear(r);
+		if (n && !code)
+			code = take(row, (size_t)n, arg);
 	}
-	if (!code && n)
-		code = take(row, n, arg);
 	free(row);
 	return code;
 }
@@ -370,15 +368,16 @@ int jetwatt_server_pull(struct jetwatt_server *s, const char *device, const char
 			const char *since, char upto[32],
 			int (*take)(const struct jetwatt_pool_row *row, size_t n, void *arg), void *arg)
 {
-	static const char sql[] =
-		"SELECT m.device, command, cgroup, board, release, params, time_ms, power_w, time_sd,"
+	static const char what[] = "cannot read from the pool", sql[] =
+		"DECLARE rows NO SCROLL CURSOR FOR"
+		" SELECT m.device, command, cgroup, board, release, params, time_ms, power_w, time_sd,"
 		" power_sd, span_s, batch, minibatches, lost, settled, when_ms"
 		JETWATT_KNOB_REQUIRED(NAME) " FROM jetwatt.measurement m JOIN jetwatt.workload w ON w.key = m.workload"
 		" WHERE w.board = $1 AND m.device <> $2 AND m.xact >= $3::xid8 AND m.xact < $4::xid8";
 	/* All rows: also those of transactions that this server has yet to number, because a pool that was
 	 * restored on another server keeps the numbers of its previous one. */
 	const char *value[] = { board, device, "0", "18446744073709551615" };
-	int code = query_value(s, "SELECT pg_snapshot_xmin(pg_current_snapshot())", upto, 32, "cannot read from the pool");
+	int code = query_value(s, "SELECT pg_snapshot_xmin(pg_current_snapshot())", upto, 32, what);
 
 	if (code)
 		return code;
@@ -388,7 +387,10 @@ int jetwatt_server_pull(struct jetwatt_server *s, const char *device, const char
 		value[2] = since;
 		value[3] = upto;
 	}
-	if (!PQsendQueryParams(s->pg, sql, 4, NULL, value, NULL, NULL, 0) || !PQsetSingleRowMode(s->pg))
-		return report_refused(s, NULL, "cannot read from the pool");
-	return stream_rows(s, take, arg);
+	code = finish_command(s, PQexec(s->pg, "BEGIN READ ONLY"), what);
+	if (!code)
+		code = finish_command(s, PQexecParams(s->pg, sql, 4, NULL, value, NULL, NULL, 0), what);
+	if (!code)
+		code = fetch_rows(s, take, arg);
+	return code ? code : finish_command(s, PQexec(s->pg, "COMMIT"), what);
 }
