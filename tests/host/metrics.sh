@@ -45,7 +45,7 @@ serve()
 	return 1
 }
 
-echo 1..35
+echo 1..36
 build/serve-metrics $d/control &
 board=$!
 pids+=($board)
@@ -207,6 +207,14 @@ with mosquitto "MQTT: messages that exceed the queue are counted exactly" \
 with mosquitto "MQTT: an ended daemon is reported" \
 	"kill $board; until_ eval 'got -e \"any(has(\\\"error\\\"))\"'"
 with mosquitto "MQTT: after SIGTERM status 0 and offline" "kill $mqtt; wait $mqtt && state_is offline"
+# A board that loses its power does not close its connection, and the broker keeps it for 45 s. Its last will
+# must not follow the state "online" of the board that has booted again.
+command -v mosquitto > /dev/null && publish && until_ state_is online && kill -STOP $mqtt && lost=$mqtt &&
+	{ timeout 30 mosquitto_sub -h 127.0.0.1 -p "$mqtt_port" -t jetwatt/one/state -C 3 > $d/states & states=$!; } &&
+	until_ test -s $d/states && publish
+with mosquitto "MQTT: a new connection of the device replaces a lost one, and the state stays online" \
+	"wait $states; [ \"\$(tr '\\n' ' ' < $d/states)\" = 'online offline online ' ] && state_is online"
+command -v mosquitto > /dev/null && { kill -KILL $lost; kill $mqtt; wait $lost $mqtt 2> /dev/null; }
 # poll() fails if it is passed more descriptors than the process may have.
 command -v mosquitto > /dev/null && publish && until_ state_is online && prlimit --nofile=1: --pid $mqtt
 with mosquitto "MQTT: after a failed poll() status 1, so that systemd restarts jetwatt-mqtt" \

@@ -55,8 +55,7 @@ struct mqtt_input {
 /**
  * struct link - connection to the broker and queue of messages
  * @mqtt: the library's client
- * @topic: topic of the metrics
- * @state: topic of the state, "online" or "offline"
+ * @id: client identifier; @topic: topic of the metrics; @state: topic of the state
  * @waiting: queue of messages, a ring buffer; messages passed to the library are not in it
  * @first: index in @waiting of the oldest message
  * @n: number of messages in @waiting
@@ -71,7 +70,7 @@ struct mqtt_input {
  */
 static struct link {
 	struct mosquitto *mqtt;
-	char topic[128], state[128];
+	char id[JETWATT_DEVICE_CLIENT], topic[128], state[128];
 	char **waiting;
 	size_t first, n, capacity;
 	atomic_int flying, up, logged, ends;
@@ -360,7 +359,7 @@ static int mqtt_start(struct link *l, const struct mqtt_input *in, const char *h
 
 	l->capacity = (size_t)in->keep;
 	l->waiting = calloc(l->capacity, sizeof(*l->waiting));
-	l->mqtt = mosquitto_new(NULL, true, l);
+	l->mqtt = mosquitto_new(l->id, true, l);
 	if (!l->mqtt || !l->waiting)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
 	mosquitto_threaded_set(l->mqtt, true);
@@ -427,6 +426,7 @@ int main(int argc, char **argv)
 		err = jetwatt_device_name(in.device, name);
 	if (err)
 		return err;
+	jetwatt_device_client(name, l->id);
 	snprintf(l->topic, sizeof(l->topic), "jetwatt/%s/metrics", name);
 	snprintf(l->state, sizeof(l->state), "jetwatt/%s/state", name);
 	/* Block the signals before another thread exists, so that each thread inherits the blocked

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Derive the name of this device from /etc/machine-id. */
+/* Derive the name of this device from /etc/machine-id, and its MQTT client identifier from the name. */
 #include "util/device_id.h"
 
 #include <sha256.h>
@@ -34,4 +34,15 @@ int jetwatt_device_name(const char *given, char name[JETWATT_DEVICE_NAME])
 	SHA256End(&ctx, digest);
 	snprintf(name, JETWATT_DEVICE_NAME, "%.32s", digest);
 	return 0;
+}
+
+void jetwatt_device_client(const char *name, char id[JETWATT_DEVICE_CLIENT])
+{
+	char digest[SHA256_DIGEST_STRING_LENGTH];
+	SHA2_CTX ctx;
+
+	SHA256Init(&ctx);
+	SHA256Update(&ctx, (const uint8_t *)name, strlen(name));
+	SHA256End(&ctx, digest);
+	snprintf(id, JETWATT_DEVICE_CLIENT, "jetwatt%.16s", digest);
 }
