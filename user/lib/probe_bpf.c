@@ -39,7 +39,7 @@
  * struct probe_bpf - state of the BPF backend
  * @bpf: the loaded program; @ring: reader of the program's ring; @uprobes: NULL: not in use
  * @names: cache of the kinds of files to which descriptors refer
- * @lost: number of lost records reported so far; @searches: number of searches so far
+ * @lost: highest number of lost records reported so far; @searches: number of searches so far
  * @cgroup_path: cgroup to watch; NULL: none; @syscalls: 1: system calls are traced
  * @multi: see jetwatt_uprobe_attach()
  */
@@ -124,6 +124,20 @@ static int record_genuine(struct probe_bpf *b, const struct jetwatt_sync_record 
 				      r->fd, r->ctl_fd, r->exit_ns);
 }
 
+/*
+ * Return the number of losses that no earlier record has reported. A thread that is interrupted
+ * between reserving a record and reading the number writes a higher number than the next records.
+ */
+static uint32_t new_losses(struct probe_bpf *b, uint32_t lost)
+{
+	uint32_t more = lost - b->lost;
+
+	if (more > INT32_MAX)
+		return 0;
+	b->lost = lost;
+	return more;
+}
+
 static int handle_record(void *ctx, void *data, size_t size)
 {
 	static const uint32_t kind[] = {
@@ -160,9 +174,8 @@ static int handle_record(void *ctx, void *data, size_t size)
 		.ret = r->ret,
 		.launch_ns = r->launch_ns,
 		.launches = r->launches,
-		.lost = r->lost - b->lost,
+		.lost = new_losses(b, r->lost),
 	};
-	b->lost = r->lost;
 	jetwatt_probe_deliver(b->probe, &s);
 	return 0;
 }
