@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kselftest_harness.h"
+#include "util/utf8.h"
 
 #define WORDS_MAX 32
 
@@ -87,6 +88,30 @@ TEST(rest_of_a_long_command_is_hashed)
 	word[4990] = 'x';
 	jetwatt_workload_command(arg, 2, is[1], sizeof(is[1]));
 	EXPECT_STREQ(is[0], is[1]);
+}
+
+/* JSON and PostgreSQL accept no part of a character: the text that other devices get would differ. */
+TEST(long_command_is_not_cut_within_a_character)
+{
+	const char *arg[] = { NULL, "x", "", NULL };
+	char first[8] = "", prompt[3 * 400 + 1], is[JETWATT_WORKLOAD_TEXT];
+
+	for (size_t i = 0; i < sizeof(prompt) - 1; i++)
+		prompt[i] = "\u4f60"[i % 3];
+	prompt[sizeof(prompt) - 1] = '\0';
+	arg[0] = first;
+	arg[2] = prompt;
+	for (int length = 1; length <= 3; length++) {
+		const char *s = is;
+		int n;
+
+		memset(first, 'a', (size_t)length);
+		jetwatt_workload_command(arg, 3, is, sizeof(is));
+		while ((n = jetwatt_utf8_length(s)) > 0 && *s)
+			s += n;
+		EXPECT_EQ(*s, '\0') TH_LOG("%d: %s", length, s);
+		EXPECT_TRUE(strstr(is, " ...") && strlen(is) > sizeof(is) - 16);
+	}
 }
 
 TEST(cgroups_are_normalised)

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "util/utf8.h"
+
 /* Options, without dashes and with _ for -, whose values differ between runs without changing what
  * a minibatch does; and options whose values are secrets. */
 static const char * const ignored_options[] = {
@@ -81,11 +83,15 @@ static void text_append_word(struct text *t, const char *s, bool first)
 		return;
 	}
 	text_append(t, "'", 1);
-	for (; *s; s++)
+	for (; *s; s += n) {
+		/* Characters are appended as a whole, so that the text is not cut within one. */
+		n = (size_t)jetwatt_utf8_length(s);
+		n = n ? n : 1;
 		if (*s == '\'')
 			text_append(t, "'\\''", 4);
 		else
-			text_append(t, s, 1);
+			text_append(t, s, n);
+	}
 	text_append(t, "'", 1);
 }
 
