@@ -146,8 +146,11 @@ int jetwatt_server_open(struct jetwatt_server *s, const char *conninfo)
 	if (PQserverVersion(s->pg) < 130000)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, "use PostgreSQL 13 or newer",
 					 "the pool's PostgreSQL is too old: version %d", PQserverVersion(s->pg) / 10000);
-	/* The time limit keeps a server that hangs from blocking this process. */
-	return finish_command(s, PQexec(s->pg, "SET statement_timeout = '60s'; SET client_min_messages = error"),
+	/* The time limit keeps a server that hangs from blocking this process. A limit that the server,
+	 * the role or the connection string sets stays. */
+	return finish_command(s, PQexec(s->pg, "SELECT set_config('statement_timeout', '60s', false)"
+						" WHERE current_setting('statement_timeout') = '0';"
+						" SET client_min_messages = error"),
 			      "cannot use the pool") ?: check_tables(s);
 }
 
