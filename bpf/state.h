@@ -231,14 +231,15 @@ static __always_inline void emit(u64 id, u64 enter_ns, u64 exit_ns, u32 call, in
  * Tell the library to drop the cached file name of descriptor @fd (-1: of all descriptors of the
  * process), because another file may be behind it now.
  */
-static __always_inline void emit_forget(u32 tgid, int fd)
+__noinline int emit_forget(u32 tgid, int fd)
 {
 	struct fd_key key = { .tgid = tgid, .fd = fd };
 
 	if (fd >= 0 && bpf_map_delete_elem(&named, &key))
-		return;
+		return 0;
 	__sync_fetch_and_add(&names_gen, 1);
 	emit((u64)tgid << 32, 0, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_FORGET, 0, fd, -1, NULL);
+	return 0;
 }
 
 /*

@@ -126,10 +126,14 @@ static __always_inline void enter_ioctl(u64 regs, u32 tid, struct wait_call *w)
 	w->state = RUNNING;
 }
 
-/* Read the i-th of @n struct pollfd: fd in the lower 32 bits, revents in the upper 16 bits. */
-static __always_inline int read_pollfd(u64 ptr, int n, int i, u64 *entry)
+/*
+ * Read the i-th struct pollfd of the poll in the entry @w: fd in the lower 32 bits, revents in the
+ * upper 16 bits.
+ */
+static __always_inline int read_pollfd(struct wait_call *w, u32 i, u64 *entry)
 {
-	return i < n && !bpf_probe_read_user(entry, sizeof(*entry), (void *)(ptr + i * 8));
+	return (int)i < w->fd &&
+	       !bpf_probe_read_user(entry, sizeof(*entry), (void *)(w->ptr + i * 8));
 }
 
 /*
@@ -153,53 +157,98 @@ static __always_inline void consume_fence(u64 id, struct wait_call *w, struct fd
 }
 
 /*
- * Report the waits that a poll has ended. The verifier simulates each iteration of a loop again for
- * each different state in which a path enters the iteration. To keep the number of states low, few
- * variables are alive across iterations: there are two loops, and each iteration looks up the
- * thread's entry again, in @places or @waits. Compared with one loop, the verifier then examines a
- * third of the instructions.
+ * The verifier examines a function that is not static once, instead of once for each call and each
+ * state of the caller. Therefore the work for one descriptor of a poll is done in the following
+ * three functions. They keep what they find in the thread's entry, because each value that a loop
+ * computes multiplies the states that the verifier examines.
+ *
+ * @i: number of the descriptor in the list of the poll, less than POLLFDS
+ * Return: 1 if no descriptor is left to be examined, else 0
  */
+
+/* Process the start of the poll in the thread's entry. */
+__noinline int begin_poll_of_fd(u64 id, u32 i)
+{
+	struct fd_key key = { .tgid = id >> 32 };
+	struct wait_call *w = wait_of((u32)id);
+	struct armed_fd *a;
+	u64 entry;
+
+	if (!w || !read_pollfd(w, i, &entry))
+		return 1;
+	key.fd = (int)entry;
+	a = bpf_map_lookup_elem(&armed_fds, &key);
+	if (!a)
+		return 0;
+	if (a->event && !a->pollers && w->enter_ns - a->armed_ns > SAME_WAIT_NS)
+		a->enter_ns = 0;
+	if (a->pending && !a->enter_ns)
+		a->enter_ns = w->enter_ns;
+	__sync_fetch_and_add(&a->pollers, 1);
+	w->fence |= 1u << (i & 31);
+	return 0;
+}
+
+/* Process the end of the poll at @now. */
+__noinline int end_poll_of_fd(u64 id, u32 i, u64 now)
+{
+	struct fd_key key = { .tgid = id >> 32 };
+	struct wait_call *w = wait_of((u32)id);
+	struct armed_fd *a;
+	u64 entry;
+
+	if (!w || !read_pollfd(w, i, &entry))
+		return 1;
+	key.fd = (int)entry;
+	a = bpf_map_lookup_elem(&armed_fds, &key);
+	if (!a)
+		return 0;
+	if (entry >> 48)
+		w->hits |= 1u << (i & 31);
+	if (a->pollers && (w->fence & (1u << (i & 31))))
+		__sync_fetch_and_add(&a->pollers, -1);
+	if (a->event)
+		a->armed_ns = now;
+	return 0;
+}
+
+/* Report the wait for the descriptor if end_poll_of_fd() has found that it is ready. */
+__noinline int report_fd(u64 id, u32 i, u64 now, int ret)
+{
+	struct fd_key key = { .tgid = id >> 32 };
+	struct wait_call *w = wait_of((u32)id);
+	struct armed_fd *a;
+	u64 entry;
+
+	i &= 31;
+	if (!w || !(w->hits >> i))
+		return 1;
+	if (!(w->hits & (1u << i)))
+		return 0;
+	if (!read_pollfd(w, i, &entry))
+		return 1;
+	key.fd = (int)entry;
+	a = bpf_map_lookup_elem(&armed_fds, &key);
+	if (a)
+		consume_fence(id, w, &key, a, now, ret);
+	return 0;
+}
+
+/* Report the waits that the poll in the thread's entry has ended. */
 static __always_inline void exit_poll(u64 id, struct wait_call *w, int ret)
 {
-	u64 now = bpf_ktime_get_ns(), entry, ptr = w->ptr;
-	struct fd_key key = { .tgid = id >> 32 };
-	u32 hits = 0, fence = (u32)w->fence;
-	struct armed_fd *a;
-	int i, n = w->fd;
+	u64 now = bpf_ktime_get_ns();
+	u32 i;
 
-	for (i = 0; i < POLLFDS; i++) {
-		if (!read_pollfd(ptr, n, i, &entry))
+	w->hits = 0;
+	for (i = 0; i < POLLFDS; i++)
+		if (end_poll_of_fd(id, i, now))
 			break;
-		key.fd = (int)entry;
-		a = bpf_map_lookup_elem(&armed_fds, &key);
-		if (!a)
-			continue;
-		/* 1 if revents is not 0, else 0 */
-		hits |= (u32)(((entry >> 48) + 0xffff) >> 16) << i;
-		if (a->pollers && (fence & (1u << i)))
-			__sync_fetch_and_add(&a->pollers, -1);
-		if (a->event)
-			a->armed_ns = now;
-	}
-	w = wait_of((u32)id);
-	if (!w || ret <= 0)
+	if (ret <= 0)
 		return;
-	w->hits = hits;
-	if (!hits)
-		return;
-	for (i = 0; i < POLLFDS; i++) {
-		w = wait_of((u32)id);
-		if (!w || !(w->hits >> i))
+	for (i = 0; i < POLLFDS; i++)
+		if (report_fd(id, i, now, ret))
 			break;
-		if (!(w->hits & (1u << i)))
-			continue;
-		if (!read_pollfd(w->ptr, w->fd, i, &entry))
-			break;
-		key.fd = (int)entry;
-		a = bpf_map_lookup_elem(&armed_fds, &key);
-		if (a)
-			consume_fence(id, w, &key, a, now, ret);
-	}
 }
 
 /* Return whether the process has armed a pollfd or had a driver event since its last execve(). */
@@ -212,48 +261,30 @@ static __always_inline int has_armed(u32 tgid)
 
 static __always_inline void enter_poll(u64 regs, u64 id, struct wait_call *w)
 {
-	struct fd_key key = { .tgid = id >> 32 };
-	u64 now, entry, fence = 0;
-	struct armed_fd *a;
 	struct args arg;
-	int i;
+	u32 i;
 
-	if (!(w && w->armer) && !has_armed(key.tgid))
+	if (!(w && w->armer) && !has_armed(id >> 32))
 		return;
 	w = get_wait_slot((u32)id, w);
 	if (!w)
 		return;
 	w->armer = 1;
-	now = bpf_ktime_get_ns();
-	arg = read_args(regs);
 	/*
 	 * The thread's previous poll was interrupted, and a signal handler polls now: end the
 	 * previous poll.
 	 */
 	if (w->kind == WAIT_POLL && w->state == UNFINISHED)
 		exit_poll(id, w, -EINTR);
-	for (i = 0; i < POLLFDS; i++) {
-		if (!read_pollfd(arg.v[ARG0], (int)arg.v[ARG1], i, &entry))
-			break;
-		key.fd = (int)entry;
-		a = bpf_map_lookup_elem(&armed_fds, &key);
-		if (!a)
-			continue;
-		if (a->event && !a->pollers && now - a->armed_ns > SAME_WAIT_NS)
-			a->enter_ns = 0;
-		if (a->pending && !a->enter_ns)
-			a->enter_ns = now;
-		__sync_fetch_and_add(&a->pollers, 1);
-		fence |= 1u << i;
-	}
-	w = wait_of((u32)id);
-	if (!w)
-		return;
+	arg = read_args(regs);
+	w->enter_ns = bpf_ktime_get_ns();
 	w->ptr = arg.v[ARG0];
 	w->fd = (int)arg.v[ARG1];
-	w->enter_ns = now;
-	w->fence = fence;
+	w->fence = 0;
 	w->kind = WAIT_POLL;
+	for (i = 0; i < POLLFDS; i++)
+		if (begin_poll_of_fd(id, i))
+			break;
 	w->state = RUNNING;
 }
 
@@ -275,28 +306,37 @@ static __always_inline void enter_close(int fd, u32 tgid)
  * stay in @armed_fds.
  */
 #define CLOSED_AT_ONCE		1024
+#define CLOSED_PER_CALL		32
 #define CLOSE_RANGE_UNSHARE	2	/* other flags: the call fails, or closes nothing yet */
+
+/* Drop the state of @n descriptors from @first, at most CLOSED_PER_CALL. */
+__noinline int forget_fds(u32 tgid, u32 first, u32 n)
+{
+	struct fd_key key = { .tgid = tgid };
+	u32 i;
+
+	for (i = 0; i < CLOSED_PER_CALL && i < n; i++) {
+		key.fd = (int)(first + i);
+		bpf_map_delete_elem(&armed_fds, &key);
+	}
+	return 0;
+}
 
 static __always_inline void enter_close_range(u64 regs, u32 tgid)
 {
 	u32 *has = bpf_map_lookup_elem(&armers, &tgid);
-	struct fd_key key = { .tgid = tgid };
 	struct args a;
-	u32 first, i, n;
+	u64 first, end, i;
 
 	if (!has)
 		return;
 	a = read_args(regs);
 	first = (u32)a.v[ARG0];
-	if ((u32)a.v[ARG1] < first || ((u32)a.v[ARG2] & ~CLOSE_RANGE_UNSHARE))
+	end = (u64)(u32)a.v[ARG1] + 1;
+	if (end <= first || ((u32)a.v[ARG2] & ~CLOSE_RANGE_UNSHARE))
 		return;
-	n = (u32)a.v[ARG1] - first;
-	for (i = 0; i < CLOSED_AT_ONCE; i++) {
-		if (i > n)
-			break;
-		key.fd = (int)(first + i);
-		bpf_map_delete_elem(&armed_fds, &key);
-	}
+	for (i = 0; i < CLOSED_AT_ONCE && first + i < end; i += CLOSED_PER_CALL)
+		forget_fds(tgid, first + i, end - first - i);
 	/* Tell user space to look up the files of all descriptors of the process again. */
 	if (*has & NAMED)
 		emit_forget(tgid, -1);

@@ -40,6 +40,36 @@ TEST(missing_kernel_features_are_named)
 	EXPECT_NE(NULL, strstr(jetwatt_probe_error(), "CONFIG_BPF_EVENTS"));
 }
 
+/*
+ * Opening the probe takes mostly the time in which the kernel verifies the programs. The verifier simulates
+ * loops, so a small change of a loop can multiply the time.
+ */
+TEST(programs_are_verified_in_few_steps)
+{
+	struct bpf_prog_info info;
+	__u32 id = 0, len, steps = 0;
+	struct seen s;
+	int fd;
+
+	NEEDS_BPF_EVENTS();
+	if (getuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, seen_open(&s, getpid(), 1, 0)) TH_LOG("%s", jetwatt_probe_error());
+	while (!bpf_prog_get_next_id(id, &id)) {
+		fd = bpf_prog_get_fd_by_id(id);
+		ASSERT_LE(0, fd);
+		memset(&info, 0, sizeof(info));
+		len = sizeof(info);
+		ASSERT_EQ(0, bpf_obj_get_info_by_fd(fd, &info, &len));
+		steps += info.verified_insns;
+		close(fd);
+	}
+	jetwatt_probe_close(s.probe);
+	if (!steps)
+		SKIP(return, "this kernel does not count the verified instructions");
+	EXPECT_GE(20000, steps);
+}
+
 TEST(ended_process_cannot_be_followed)
 {
 	siginfo_t info;
