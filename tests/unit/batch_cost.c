@@ -34,6 +34,7 @@ TEST(energy_is_within_its_stated_error)
 			ASSERT_EQ(cost_run_add(&all, &cost_shapes[i], seed() + 100 * i + run), 0);
 		printf("# %-22s %4zu minibatches, covered %.1f %%\n", cost_shapes[i].name, all.all - from,
 		       100.0 * (double)(all.covered - in) / (double)(all.all - from));
+		EXPECT_GE((all.covered - in) * 5, (all.all - from) * 4);
 	}
 	printf("# all: covered %.1f %%, width %.2f %%, error %.2f %%\n",
 	       100.0 * (double)all.covered / (double)all.all, 100 * cost_median(all.width, all.all),

@@ -103,4 +103,19 @@ TEST(unknown_chip_has_no_stated_error)
 	EXPECT_EQ(s.quantum_uw, 0);
 }
 
+/* When a run begins, the rate at which the module has read the rail is unknown, or still that of another
+ * program. */
+TEST(new_values_come_at_the_rate_of_the_chip)
+{
+	struct jetwatt_rail rail = { .shunt_uohm = 2000 };
+	struct jetwatt_chip chip = { .model = "ina3221", .config = 0x7127, .refresh_mhz = 151515 };
+
+	for (rail.fresh_mhz = 0; rail.fresh_mhz <= 10000; rail.fresh_mhz += 10000)
+		EXPECT_LT(fabs(jetwatt_batch_sensor(&rail, &chip, 5e6).fresh_hz - 151.5), 0.1);
+	rail.fresh_mhz = 20000;
+	chip.refresh_mhz = 0;
+	EXPECT_LT(fabs(jetwatt_batch_sensor(&rail, &chip, 5e6).fresh_hz - 20), 0.1);
+	EXPECT_LT(fabs(jetwatt_batch_sensor(&rail, NULL, 5e6).fresh_hz - 20), 0.1);
+}
+
 TEST_HARNESS_MAIN

@@ -55,8 +55,8 @@ double jetwatt_batch_energy_between(const struct jetwatt_power *a, const struct 
  * struct jetwatt_batch_sensor - how accurate a rail's power readings are
  * @quantum_uw: power of one LSB of the shunt voltage, or of 1 uV if the LSB is smaller, uW; 0: unknown,
  *	and no error of quantisation is computed
- * @fresh_hz: rate at which reads return new values, Hz: the lower of the rate of the reads and that
- *	of the chip's conversions; 0: every sample is a new value
+ * @fresh_hz: rate at which the chip has new values, Hz, or if it is unknown, the rate at which reads
+ *	return new values; 0: every sample is a new value
  * @age_ns: mean age of a value when it is read, ns: half of the interval between two refreshes of
  *	the chip, plus half a conversion; if the chip averages a block of conversions, plus half of
  *	the time between the first and the last

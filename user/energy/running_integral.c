@@ -89,7 +89,7 @@ static void add_reading(struct rail_sum *t, const struct jetwatt_batch_sensor *s
 	if (time_ns <= from->time_ns)
 		return;
 	dt = (double)(time_ns - from->time_ns);
-	fresh_ns = s->fresh_hz > 0 ? 1e9 / s->fresh_hz : 0;
+	fresh_ns = s->fresh_hz > 0 ? fmax(1e9 / s->fresh_hz, t->usual_ns) : 0;
 	/* Readings that return the same sensor value again count as one random value. */
 	again = fmax(1, fresh_ns / dt);
 	/* An averaging filter spreads a step over readings, which reduces the sum of the squared

@@ -51,6 +51,10 @@ struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail
 	s.age_ns = 0.5 * cycle_ns;
 	if (!chip)
 		return s;
+	/* The rail's @fresh_mhz includes the rate of the reads, which the kernel module measures: it is 0
+	 * or that of before when a run begins. The times of the readings show it better. */
+	if (chip->refresh_mhz)
+		s.fresh_hz = chip->refresh_mhz * 1e-3;
 	is = *chip;
 	complete_chip(&is, rail, bus_uv);
 	if (!is.averages)
