@@ -2,6 +2,7 @@
 /* Grades of the energy of minibatches during a run that is evaluated several times per second. */
 #include "measure/run_energy.h"
 
+#include <linux/jetwatt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #define STEPS	100
 #define STEP_MS	50
 #define POLL_MS	200
+#define NONE	JETWATT_VALUE_NONE
 
 /* A run of STEPS minibatches of one wait each, on a board with two rails that are sampled once per ms.
  * Only the first rail belongs to the total. @enabled: 0: the chip does not convert the second one, so
@@ -70,6 +72,27 @@ TEST(old_values_hide_no_error)
 TEST(disabled_rail_hides_no_error)
 {
 	EXPECT_LE(STEPS - 2, known_errors(0, 0));
+}
+
+/* The module reads one bus voltage per sample, in rotation. The resolution in W of every rail is part of
+ * its error, whichever rail was read last. */
+TEST(resolution_of_all_rails_is_known)
+{
+	const int32_t bus[3][4] = { { 5000000, NONE, NONE, 5100000 }, { NONE, 12000000, NONE, NONE },
+				    { NONE, NONE, 19000000, NONE } };
+	const uint64_t time[4] = { BEGIN, BEGIN + MS, BEGIN + 2 * MS, BEGIN + 3 * MS };
+	struct jetwatt_series_view series[3];
+	struct jetwatt_samples s = { .count = 4, .nr_series = 3, .time_ns = time, .series = series };
+	struct jetwatt_session w = { .nr_rails = 3 };
+
+	for (int r = 0; r < 3; r++) {
+		w.rail[r].id = r;
+		series[r] = (struct jetwatt_series_view){ JETWATT_SERIES_BUS_UV, r, bus[r] };
+	}
+	jetwatt_session_samples(&s, &w);
+	EXPECT_EQ(5100000, w.bus_uv[0]);
+	EXPECT_EQ(12000000, w.bus_uv[1]);
+	EXPECT_EQ(19000000, w.bus_uv[2]);
 }
 
 TEST_HARNESS_MAIN

@@ -113,14 +113,18 @@ void jetwatt_session_join(struct jetwatt_session *w)
 	jetwatt_join_set(w->join, on_power, on_sync, w);
 }
 
+/* Bus voltages are read in rotation, so the last sample has that of one rail of each bus only. */
 static void note_bus(struct jetwatt_session *w, const struct jetwatt_samples *s)
 {
 	for (uint32_t i = 0; i < s->nr_series; i++) {
 		const struct jetwatt_series_view *v = &s->series[i];
+		uint32_t n = v->kind == JETWATT_SERIES_BUS_UV ? s->count : 0;
 
-		for (int r = 0; r < w->nr_rails && v->kind == JETWATT_SERIES_BUS_UV; r++)
-			if (w->rail[r].id == v->index && v->value[s->count - 1] != JETWATT_VALUE_NONE)
-				w->bus_uv[r] = v->value[s->count - 1];
+		while (n && v->value[n - 1] == JETWATT_VALUE_NONE)
+			n--;
+		for (int r = 0; r < w->nr_rails && n; r++)
+			if (w->rail[r].id == v->index)
+				w->bus_uv[r] = v->value[n - 1];
 	}
 }
 
