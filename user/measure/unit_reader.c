@@ -108,6 +108,9 @@ int jetwatt_unit_reader_start(struct jetwatt_unit_reader *r, struct jetwatt_unit
 {
 	int err;
 
+	/* With stat -r, the last line from a pipe is the count of the run before. */
+	for (int i = 0; i < units->sources; i++)
+		units->source[i].lines = units->source[i].line_len = 0;
 	jetwatt_unit_reader_init(r, units);
 	r->buf = malloc(JETWATT_HTTP_REPLY_MAX);
 	err = r->buf ? pthread_create(&r->thread, NULL, reader, r) : ENOMEM;
