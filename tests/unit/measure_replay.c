@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The texts of a trace that messages and tables contain do not control the terminal: the trace may come
- * from another machine. */
+/* Reading a trace into a session: its texts, and the energy of a short one. */
+#include <linux/jetwatt.h>
+#include <math.h>
+#include <sys/mman.h>
+
 #include "kselftest_harness.h"
 
 #include "../../user/measure/replay.c"
 
+#define BEGUN_NS	5000000000ull
+
+/* The texts of a trace that messages and tables contain do not control the terminal: the trace may come
+ * from another machine. */
 TEST(texts_without_control_characters)
 {
 	struct jetwatt_rail rail = { .label = "VDD\033[2J\n_GPU", .id = 3, .in_total = 1 };
@@ -20,6 +27,60 @@ TEST(texts_without_control_characters)
 	EXPECT_STREQ("module?[31m", r.scope);
 	EXPECT_STREQ("/lib/?libcuda.so.1", r.session.trace_state.library);
 	EXPECT_STREQ("step?", r.session.trace_state.mark[1]);
+}
+
+/* Write @n samples at 1 kHz from the start of the job on, of two rails with 5 W each, whose bus voltages are
+ * read in rotation. */
+static void write_short_trace(int fd, uint32_t n)
+{
+	static int32_t value[4][1000];
+	static uint64_t time_ns[1000];
+	struct jetwatt_series_view series[4];
+	struct jetwatt_samples s = { .seq = 1, .count = n, .nr_series = 4, .time_ns = time_ns, .series = series };
+	struct jetwatt_trace_job job = { .begun_ns = BEGUN_NS };
+	struct jetwatt_trace_end end = { .ended_ns = BEGUN_NS + (n - 1) * 1000000ull, .status = -1 };
+	struct jetwatt_trace_writer *w;
+
+	for (uint32_t i = 0; i < n; i++) {
+		time_ns[i] = BEGUN_NS + i * 1000000ull;
+		for (uint32_t k = 0; k < 4; k++)
+			value[k][i] = k < 2 ? 5000 : i % 2 == k % 2 ? 5000000 : JETWATT_VALUE_NONE;
+	}
+	jetwatt_trace_writer_new(&w, fd);
+	for (uint32_t k = 0; k < 4; k++) {
+		struct jetwatt_rail rail = { .id = k, .shunt_uohm = 5000, .enabled = 1, .in_total = 1, .parent = UINT32_MAX };
+
+		series[k] = (struct jetwatt_series_view){
+			k < 2 ? JETWATT_SERIES_SHUNT_UV : JETWATT_SERIES_BUS_UV, k % 2, value[k]
+		};
+		if (k < 2)
+			jetwatt_trace_write_rail(w, &rail);
+	}
+	jetwatt_trace_write_job(w, &job);
+	jetwatt_trace_write_samples(&s, w);
+	jetwatt_trace_finish(w, &end);
+	jetwatt_trace_writer_free(w);
+}
+
+/* The first samples do not contain every rail, and the join delivers none before the trace has ended, because it
+ * waits for waits. */
+TEST(short_trace_without_waits_has_energy)
+{
+	static struct jetwatt_replay r;
+	static struct jetwatt_run_energy m;
+	char path[32];
+	int fd = memfd_create("jwt", MFD_CLOEXEC);
+
+	ASSERT_LE(0, fd);
+	write_short_trace(fd, 600);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ASSERT_EQ(0, jetwatt_replay_open(&r, path));
+	ASSERT_EQ(0, jetwatt_replay_run(&r, &m));
+	EXPECT_LT(fabs(m.uj - 10e6 * 0.598), 1000);
+	EXPECT_EQ(BEGUN_NS + 599 * 1000000ull, m.at_ns);
+	jetwatt_run_energy_free(&m);
+	jetwatt_replay_close(&r);
+	close(fd);
 }
 
 TEST_HARNESS_MAIN

@@ -286,6 +286,17 @@ static void run_units(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
 	jetwatt_work_units_run(r->work);
 }
 
+/* Begin the run at the start of the job, or at the first sample if there is none from before: samples
+ * at the start of the trace may be missing, or not contain every rail. */
+static void begin_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
+{
+	struct jetwatt_session *w = &r->session;
+
+	if (!r->job || w->power[0].time_ns > w->begun_ns)
+		w->begun_ns = w->power[0].time_ns;
+	jetwatt_run_energy_begin(m, w);
+}
+
 int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
 {
 	struct jetwatt_session *w = &r->session;
@@ -294,11 +305,7 @@ int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
 	memset(m, 0, sizeof(*m));
 	do {
 		if (!begun && r->job && w->nr_power) {
-			/* Samples at the start of the trace may be missing, or not contain every
-			 * rail. */
-			if (w->power[0].time_ns > w->begun_ns)
-				w->begun_ns = w->power[0].time_ns;
-			jetwatt_run_energy_begin(m, w);
+			begin_run(r, m);
 			begun = 1;
 		}
 		if (begun && r->work)
@@ -313,10 +320,8 @@ int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
 	if (!w->nr_power)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, "it contains no sample", NULL,
 					 "no energy to report from %s", r->path);
-	if (!r->job)
-		w->begun_ns = w->power[0].time_ns;
 	if (!begun)
-		jetwatt_run_energy_begin(m, w);
+		begin_run(r, m);
 	if (r->work) {
 		run_units(r, m);
 		jetwatt_work_units_end(r->work, w->ended_ns);
