@@ -95,4 +95,26 @@ TEST(resolution_of_all_rails_is_known)
 	EXPECT_EQ(19000000, w.bus_uv[2]);
 }
 
+/* Two threads of a job wait at the same time, first for work that was launched before the mark, then for work
+ * launched 30 ms after it. */
+TEST(times_of_a_marked_minibatch_count_once)
+{
+	struct jetwatt_sync sync[] = {
+		{ .launch_ns = BEGIN - 5 * MS, .enter_ns = BEGIN + 10 * MS, .exit_ns = BEGIN + 20 * MS, .launches = 2, .tgid = 7 },
+		{ .launch_ns = BEGIN + 30 * MS, .enter_ns = BEGIN + 40 * MS, .exit_ns = BEGIN + 80 * MS, .launches = 3, .tgid = 7 },
+		{ .enter_ns = BEGIN + 45 * MS, .exit_ns = BEGIN + 85 * MS, .tgid = 7 },
+	};
+	struct jetwatt_sync mark = { .call = JETWATT_SYNC_MARK, .enter_ns = BEGIN, .exit_ns = BEGIN + 100 * MS, .tgid = 7 };
+	struct jetwatt_session w = { .sync = sync, .nr_sync = 3, .mark = &mark, .nr_mark = 1 };
+	struct jetwatt_batch_bound b;
+	struct jetwatt_run_energy m = { .session = &w, .bound = &b };
+
+	ASSERT_EQ(1, jetwatt_user_marks_bounds(&m));
+	EXPECT_EQ(55 * MS, b.wait_ns);
+	EXPECT_EQ(75 * MS, b.gpu_ns);
+	EXPECT_EQ(0, b.fetch_ns);
+	EXPECT_EQ(5, b.launches);
+	EXPECT_EQ(3, b.syncs);
+}
+
 TEST_HARNESS_MAIN
