@@ -39,6 +39,8 @@ static void write_short_trace(int fd, uint32_t n)
 	struct jetwatt_samples s = { .seq = 1, .count = n, .nr_series = 4, .time_ns = time_ns, .series = series };
 	struct jetwatt_trace_job job = { .begun_ns = BEGUN_NS };
 	struct jetwatt_trace_end end = { .ended_ns = BEGUN_NS + (n - 1) * 1000000ull, .status = -1 };
+	struct jetwatt_chip chip = { .id = 5, .model = "ina3221", .refresh_mhz = 100000, .shunt_us = 1000,
+				     .averages = 1, .step_pv = 40000000 };
 	struct jetwatt_trace_writer *w;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -47,8 +49,9 @@ static void write_short_trace(int fd, uint32_t n)
 			value[k][i] = k < 2 ? 5000 : i % 2 == k % 2 ? 5000000 : JETWATT_VALUE_NONE;
 	}
 	jetwatt_trace_writer_new(&w, fd);
+	jetwatt_trace_write_chip(w, &chip);
 	for (uint32_t k = 0; k < 4; k++) {
-		struct jetwatt_rail rail = { .id = k, .shunt_uohm = 5000, .enabled = 1, .in_total = 1, .parent = UINT32_MAX };
+		struct jetwatt_rail rail = { .id = k, .chip = 5, .shunt_uohm = 5000, .enabled = 1, .in_total = 1, .parent = UINT32_MAX };
 
 		series[k] = (struct jetwatt_series_view){
 			k < 2 ? JETWATT_SERIES_SHUNT_UV : JETWATT_SERIES_BUS_UV, k % 2, value[k]
@@ -77,6 +80,10 @@ TEST(short_trace_without_waits_has_energy)
 	ASSERT_EQ(0, jetwatt_replay_open(&r, path));
 	ASSERT_EQ(0, jetwatt_replay_run(&r, &m));
 	EXPECT_LT(fabs(m.uj - 10e6 * 0.598), 1000);
+	/* The trace describes the chip: 10 ms between two values, and 1 ms for a conversion. */
+	EXPECT_LT(fabs(m.error.sensor[0].fresh_hz - 100), 0.1);
+	EXPECT_LT(fabs(m.error.sensor[0].age_ns - 5.5e6), 1);
+	EXPECT_LT(fabs(m.error.sensor[1].quantum_uw - 40000), 1);
 	EXPECT_EQ(BEGUN_NS + 599 * 1000000ull, m.at_ns);
 	jetwatt_run_energy_free(&m);
 	jetwatt_replay_close(&r);

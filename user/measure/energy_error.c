@@ -8,13 +8,14 @@
 
 #include "model/order.h"
 
-#define CHIPS_MAX	16
+#define CHIPS_MAX	JETWATT_RAILS_MAX
 
 void jetwatt_energy_error_begin(struct jetwatt_energy_error *q, struct jetwatt_session *w)
 {
-	struct jetwatt_chip chip[CHIPS_MAX];
-	/* A replayed trace has no connection to a module. */
-	int n = w->jw ? jetwatt_chips(w->jw, chip, CHIPS_MAX) : 0;
+	struct jetwatt_chip live[CHIPS_MAX];
+	/* A replayed session has no connection to a module. */
+	const struct jetwatt_chip *chip = w->jw ? live : w->chip;
+	int n = w->jw ? jetwatt_chips(w->jw, live, CHIPS_MAX) : w->nr_chips;
 
 	memset(q, 0, sizeof(*q));
 	for (int r = 0; r < w->nr_rails; r++) {

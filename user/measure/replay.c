@@ -91,6 +91,20 @@ static void on_rail(const struct jetwatt_rail *rail, void *arg)
 	jetwatt_terminal_plain(rail->label, w->rail[i].label, sizeof(w->rail[i].label));
 }
 
+static void on_chip(const struct jetwatt_chip *chip, void *arg)
+{
+	struct jetwatt_replay *r = arg;
+	struct jetwatt_session *w = &r->session;
+	int i = 0;
+
+	while (i < w->nr_chips && w->chip[i].id != chip->id)
+		i++;
+	if (i == JETWATT_RAILS_MAX)
+		return;
+	w->chip[i] = *chip;
+	w->nr_chips += i == w->nr_chips;
+}
+
 static void on_clocks(const struct jetwatt_trace_clocks *clocks, void *arg)
 {
 	struct jetwatt_replay *r = arg;
@@ -188,7 +202,7 @@ static void on_end(const struct jetwatt_trace_end *end, void *arg)
 
 static const struct jetwatt_trace_calls calls = {
 	.samples = on_samples, .sync = on_sync, .event = on_event, .text = on_text,
-	.rail = on_rail, .clocks = on_clocks, .job = on_job, .end = on_end,
+	.chip = on_chip, .rail = on_rail, .clocks = on_clocks, .job = on_job, .end = on_end,
 };
 
 static int read_failed(const struct jetwatt_replay *r, int err)

@@ -72,6 +72,7 @@
  * @missed: in a replayed session: number of sampler ticks that were skipped
  * @waits_lost: in a replayed session: number of waits that were lost
  * @trace_state: in a replayed session: state of the probe as the trace tells it
+ * @chip, @nr_chips: in a replayed session: the sensor chips
  * @why: exit code for the verb, if the caller has set @failed and printed an error
  * @explain: 1: record for each wait why a minibatch ends with it or not
  */
@@ -116,6 +117,8 @@ struct jetwatt_session {
 	struct jetwatt_trace_writer *recorder;
 	uint64_t missed, waits_lost;
 	struct jetwatt_probe_state trace_state;
+	struct jetwatt_chip chip[JETWATT_RAILS_MAX];
+	int nr_chips;
 	int why, explain;
 };
 
