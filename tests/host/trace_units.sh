@@ -11,7 +11,7 @@ rm -rf $d
 # near FILE EXPRESSION VALUE RELATIVE: does the expression of jq differ from the value by at most this share?
 near() { jq -e "$2 / ($3) - 1 | fabs < $4" "$1"; }
 
-echo 1..15
+echo 1..16
 build/make-trace $d/a.jwt units=7 > $d/a.truth
 build/make-trace $d/b.jwt units=7 seed=2 > $d/b.truth
 build/make-trace $d/more.jwt units=8 seed=3 > $d/more.truth
@@ -70,6 +70,12 @@ fails 'J/image.change > 5' $d/a.jwt $d/more.jwt
 one=$status
 check "compare --fail-if: an unknown metric, with the known ones" \
 	"[ $one = 2 ] && grep -q 'unknown metric: J/image' $d/err && grep -q 'J/minibatch.change .*J/token.change' $d/err"
+# The first rule is true, the last one is not.
+run build/jetwatt compare --fail-if 'W.change > -100' --fail-if 'W.change > 100' $d/a.jwt $d/more.jwt
+one=$status
+run build/jetwatt stat --fail-if 'J > 0' --fail-if 'J > 1e9' -- true
+check "--fail-if given twice is refused: no rule is dropped" \
+	"[ $one$status = 22 ] && grep -q 'is given twice' $d/err && grep -q 'fix: .*||' $d/err"
 # A trace with units, but without waits, has no minibatches.
 build/make-trace $d/waitless.jwt units=7 syncs=0 > $d/waitless.truth
 fails 'J/minibatch.change > 5' $d/a.jwt $d/waitless.jwt

@@ -56,7 +56,7 @@ static error_t compare_parse(int key, char *arg, struct argp_state *state)
 		in->json = 1;
 		break;
 	case FAIL_IF:
-		in->fail_if = arg;
+		jetwatt_fail_if_option(&in->fail_if, arg);
 		break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 1)

@@ -8,6 +8,15 @@
 
 #include "util/error.h"
 
+void jetwatt_fail_if_option(const char **rule, const char *arg)
+{
+	if (*rule)
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, "only one rule can be evaluated",
+				       "join the rules by ||: --fail-if 'RULE || RULE'",
+				       "--fail-if is given twice"));
+	*rule = arg;
+}
+
 void jetwatt_fail_if_check(const char *rule, jetwatt_threshold_fn fn, void *arg, const char *(*name)(int),
 			   int n)
 {

@@ -5,6 +5,9 @@
 
 #include "cmd/stat/threshold.h"
 
+/* Store the value @arg of the option in @rule. If the option is given twice, end the process with
+ * status 2: the second rule must not silently replace the first. */
+void jetwatt_fail_if_option(const char **rule, const char *arg);
 /* Check the expression @rule with the metrics of @fn. If it is invalid, end the process with status 2.
  * @name: returns the name of metric i, 0 <= i < @n; the error message for an unknown metric lists
  * these names. */

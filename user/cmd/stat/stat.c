@@ -115,7 +115,7 @@ static error_t stat_parse(int key, char *arg, struct argp_state *state)
 		in->rails = arg;
 		break;
 	case FAIL_IF:
-		in->fail_if = arg;
+		jetwatt_fail_if_option(&in->fail_if, arg);
 		break;
 	case PER:
 		jetwatt_units_option(&in->units, arg);
