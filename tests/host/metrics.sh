@@ -45,7 +45,7 @@ serve()
 	return 1
 }
 
-echo 1..36
+echo 1..38
 build/serve-metrics $d/control &
 board=$!
 pids+=($board)
@@ -154,9 +154,18 @@ check "a daemon that has ended: 503 with the reason; a new daemon is served agai
 	 { build/serve-metrics $d/control & pids+=(\$!); until_ test -S $d/control; } &&
 	 until_ sh -c '$http get $port /metrics | grep -q \"200 OK\"'"
 board=${pids[-1]}
+run timeout 5 build/jetwatt-exporter --listen 127.0.0.1:"$port" --socket $d/control
+check "a second exporter on the same address: status 1, with the reason" \
+	"[ $status = 1 ] && grep -q 'cannot listen on' $d/err && grep -q 'in use' $d/err"
 kill $exporter
 wait $exporter
 check "SIGTERM ends the exporter with status 0" "[ $? = 0 ]"
+# The connections that the exporter closed are still in the state TIME_WAIT.
+build/jetwatt-exporter --listen 127.0.0.1:"$port" --socket $d/control 2>> $d/exporter.log &
+exporter=$!
+pids+=($exporter)
+check "it can be started again at once" "until_ $http get $port / && kill -0 $exporter"
+kill $exporter
 
 # --- MQTT: a real broker on loopback stores messages for a disconnected subscriber
 unpacked=$PWD/build/mosquitto

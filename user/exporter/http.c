@@ -281,7 +281,6 @@ static int http_start(const char *where)
 				MHD_OPTION_CONNECTION_LIMIT, (unsigned int)LIMIT,
 				MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
 				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
-				MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
 				MHD_OPTION_NOTIFY_CONNECTION, on_connection, NULL, MHD_OPTION_END);
 	if (!http)
 		return jetwatt_error_report(errno == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
