@@ -22,7 +22,7 @@ made()	# SIZES
 	}'
 }
 
-echo 1..27
+echo 1..28
 made "16 32" > "$d/two.csv"
 made 16 | cut -d, -f1-4,6- > "$d/one.csv"
 
@@ -56,6 +56,10 @@ mkdir -p "$d/config/jetwatt"
 printf '# mine\nflux = 3\ndb = %s\n' "$d/user.db" > "$d/config/jetwatt/jetwatt.conf"
 run $J import "$d/one.csv"
 check "the user's file sets the path" '[ $status = 0 ] && [ -e "$d/user.db" ] && grep -q "line 2 is ignored" "$d/err"'
+printf '\xef\xbb\xbfdb = %s\r\n' "$d/mark.db" > "$d/config/jetwatt/jetwatt.conf"
+run $J import "$d/one.csv"
+check "its first line may follow a byte order mark" '[ $status = 0 ] && [ -e "$d/mark.db" ] && ! grep -q ignored "$d/err"'
+printf 'db = %s\n' "$d/user.db" > "$d/config/jetwatt/jetwatt.conf"
 JETWATT_DB=$d/env.db run $J import "$d/one.csv"
 check "the environment overrides the user's file" '[ $status = 0 ] && [ -e "$d/env.db" ]'
 JETWATT_DB=$d/none.db run $J import "$d/one.csv" --db "$d/option.db"

@@ -72,6 +72,15 @@ TEST(every_setting_is_read)
 	EXPECT_STREQ("linreg", p.method);
 }
 
+TEST(a_byte_order_mark_is_not_part_of_the_first_line)
+{
+	ASSERT_EQ(0, parse("\xef\xbb\xbf" "budget = 20W\r\n"));
+	EXPECT_EQ(20, p.budget_w);
+	ASSERT_EQ(0, parse("\xef\xbb\xbf# a board\n"));
+	EXPECT_NE(0, parse("budget = 20W\n\xef\xbb\xbf# a board\n"));
+	EXPECT_EQ(2, e.line);
+}
+
 TEST(settings_that_need_a_restart_are_kept)
 {
 	struct jetwattd_policy was;

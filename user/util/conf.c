@@ -10,6 +10,7 @@
 
 #include "util/error.h"
 #include "util/suggest.h"
+#include "util/utf8.h"
 
 #define FILE_MAX	65536
 
@@ -86,6 +87,7 @@ int jetwatt_conf_parse(const char *text, size_t size, jetwatt_conf_fn fn, void *
 	const char *end = text + size;
 	unsigned int line = 0;
 
+	text += jetwatt_utf8_mark(text, size);
 	while (text < end) {
 		const char *nl = memchr(text, '\n', (size_t)(end - text)), *stop = nl ? nl : end;
 

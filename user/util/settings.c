@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "util/error.h"
+#include "util/utf8.h"
 
 #define SYSTEM_FILE	"/etc/jetwatt/jetwatt.conf"
 #define FILE_MAX	65536
@@ -49,6 +50,7 @@ const char *jetwatt_settings_find(const char *text, size_t size, const char *nam
 	unsigned int line = 0;
 
 	*bad = 0;
+	text += jetwatt_utf8_mark(text, size);
 	while (text < end) {
 		const char *nl = memchr(text, '\n', (size_t)(end - text)), *stop = nl ? nl : end;
 		const char *equal = memchr(text, '=', (size_t)(stop - text));

@@ -3,6 +3,7 @@
 #include "util/utf8.h"
 
 #include <stdint.h>
+#include <string.h>
 
 int jetwatt_utf8_length(const char *text)
 {
@@ -20,4 +21,9 @@ int jetwatt_utf8_length(const char *text)
 		c = c << 6 | (s[i] & 0x3f);
 	}
 	return c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) ? n : 0;
+}
+
+size_t jetwatt_utf8_mark(const char *text, size_t size)
+{
+	return size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 }
