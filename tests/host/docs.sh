@@ -62,7 +62,7 @@ fragments()
 	done
 }
 
-echo 1..17
+echo 1..18
 # shellcheck disable=SC1091
 . user/cmd/jetwatt.bash-completion
 PATH=$PWD/build:$PATH
@@ -148,6 +148,20 @@ same "the completion knows values and words of usage lines" < <(
 	completes "jetwatt stat -p" "*[0-9]*"
 	completes "jetwatt stat --for" ""
 	completes "jetwatt stat --" "*README.md*")
+: > "$bad/two words"
+# bash splits --option=value into three words. compopt is a builtin of bash that works only while it
+# completes.
+same "the completion of names of files: quoted, a directory is continued; --option=VALUE" < <(
+	compopt() { echo "compopt $*"; }
+	for words in "report" "report --html" "report --html =" "doctor --into ="; do
+		# shellcheck disable=SC2086
+		complete_ jetwatt $words "$bad/two" | grep -qx "compopt -o filenames" || echo "$words: not completed as names of files"
+		# shellcheck disable=SC2086
+		[[ $words == *into* ]] || complete_ jetwatt $words "$bad/two" | grep -qx "$bad/two words" || echo "$words: two words"
+	done
+	completes "jetwatt optimize --least =" "time power energy"
+	complete_ jetwatt optimize --least "=" | paste -sd ' ' | grep -qx "time power energy" || echo "--least=: nothing")
+rm "$bad/two words"
 same "README.md has at most 200 lines" < <(
 	lines=$(wc -l < README.md)
 	[ "$lines" -le 200 ] || echo "$lines lines")
