@@ -12,7 +12,7 @@ says() { grep -q -- "$1" $d/err; }
 # within A B PERCENT
 within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a / b - 1; exit !(d * d <= p * p / 1e4) }'; }
 
-echo 1..31
+echo 1..32
 build/make-trace $d/a.jwt seed=7 > $d/truth
 run build/jetwatt report --json $d/a.jwt
 check "report: minibatches and energy equal those generated" \
@@ -41,6 +41,11 @@ build/make-trace $d/blind.jwt seed=7 gap_at=20 gap=1e6 > $d/blind
 run build/jetwatt report $d/blind.jwt
 check "report: minibatches after the last sample are not taken for warm-up" "[ $status = 0 ] &&
 	grep -q '300 minibatches (first 10 left out)' $d/out && grep -q 'hint: 50 more minibatches are left out' $d/out"
+
+build/make-trace $d/single.jwt n=1 > $d/single
+run build/jetwatt report $d/single.jwt
+check "report: without a usable minibatch, no rail has an energy per minibatch" "[ $status = 0 ] &&
+	grep -q 'no minibatches used' $d/out && grep -q 'VDD_GPU_SOC .* %' $d/out && ! grep -q 'per minibatch' $d/out"
 
 head -c 120000 $d/a.jwt > $d/cut.jwt
 run build/jetwatt report --json $d/cut.jwt

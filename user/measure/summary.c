@@ -170,7 +170,7 @@ static void rail_lines(const struct jetwatt_summary *s, FILE *f)
 
 		fprintf(f, " %10.2f W   %-18s %3.0f %%", s->elapsed_s > 0 ? m->rail_uj[r] * 1e-6 / s->elapsed_s : 0,
 			w->rail[r].label, m->uj > 0 ? 100 * m->rail_uj[r] / m->uj : 0);
-		if (s->minibatches)
+		if (s->used)
 			fprintf(f, "   %.4g J per minibatch",
 				s->energy_j * (m->uj > 0 ? m->rail_uj[r] / m->uj : 0));
 		fprintf(f, "\n");
