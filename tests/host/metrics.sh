@@ -45,7 +45,7 @@ serve()
 	return 1
 }
 
-echo 1..38
+echo 1..40
 build/serve-metrics $d/control &
 board=$!
 pids+=($board)
@@ -200,6 +200,25 @@ publish()
 }
 run build/jetwatt-mqtt --broker host:port
 with mosquitto "MQTT: an invalid broker address: status 2, with a fix" "[ $status = 2 ] && grep -q 'fix: --broker' $d/err"
+# sent: print the first packet that jetwatt-mqtt sends with the file login; user and password are in it
+sent()
+{
+	timeout 10 /usr/bin/python3 -c 'import socket, sys
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as s:
+    s.settimeout(9); sys.stdout.buffer.write(s.accept()[0].recv(65536))' "$mqtt_port" > $d/packet &
+	local listener=$!
+	sleep 0.5
+	timeout 5 build/jetwatt-mqtt --broker 127.0.0.1:"$mqtt_port" --device one --socket $d/control --login $d/login 2> $d/err
+	wait $listener
+	tr -c '[:alnum:]\r\n' ' ' < $d/packet
+}
+token=$(head -c 600 /dev/zero | tr '\0' t)
+printf 'board\r\n%s\r\n' "$token" > $d/login
+with mosquitto "MQTT: a password of 600 bytes is sent as a whole, without the end of the line" \
+	"sent > $d/sent; grep -q '^.*board.*$token\$' $d/sent && [ \$(wc -c < $d/packet) -lt 680 ] && ! grep -q \$'\r' $d/packet"
+printf '%s\npassword\n' "$token$token" > $d/login
+run timeout 5 build/jetwatt-mqtt --broker 127.0.0.1:"$mqtt_port" --login $d/login
+with mosquitto "MQTT: a line that is too long is refused" "[ $status = 1 ] && grep -q 'too long' $d/err"
 command -v mosquitto > /dev/null && broker && mosquitto_sub -h 127.0.0.1 -p "$mqtt_port" -c -i test -q 1 -t jetwatt/one/metrics -E && publish
 with mosquitto "MQTT: values of the daemon, one message per second, and the state" \
 	"until_ eval 'got -e \"length >= 3\"' && state_is online &&

@@ -336,17 +336,17 @@ static int parse_broker(const char *text, char *host, size_t len, long *port)
 /* Read user and password from a file and pass them to the library. Return: 0 or an exit code. */
 static int read_login(struct mosquitto *m, const char *path)
 {
-	char user[256] = "", word[256] = "";
+	char user[1024] = "", word[8192] = "";
 	FILE *f = fopen(path, "re");
 	int err = f && fgets(user, sizeof(user), f) && fgets(word, sizeof(word), f) ? 0 : errno ?: ENODATA;
 
 	if (f)
 		fclose(f);
-	user[strcspn(user, "\n")] = word[strcspn(word, "\n")] = '\0';
-	if (err)
-		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(err),
+	if (err || !strchr(user, '\n') || strlen(word) == sizeof(word) - 1)
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(err ?: EMSGSIZE),
 					 "the file needs two lines: the user and the password",
 					 "cannot read user and password from %s", path);
+	user[strcspn(user, "\r\n")] = word[strcspn(word, "\r\n")] = '\0';
 	err = mosquitto_username_pw_set(m, user, word);
 	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, mosquitto_strerror(err), NULL,
 					  "cannot use user and password of %s", path) : 0;
