@@ -203,11 +203,12 @@ with mosquitto "MQTT: an invalid broker address: status 2, with a fix" "[ $statu
 # sent: print the first packet that jetwatt-mqtt sends with the file login; user and password are in it
 sent()
 {
-	timeout 10 /usr/bin/python3 -c 'import socket, sys
+	rm -f $d/listening
+	timeout 60 /usr/bin/python3 -c 'import socket, sys
 with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as s:
-    s.settimeout(9); sys.stdout.buffer.write(s.accept()[0].recv(65536))' "$mqtt_port" > $d/packet &
+    open(sys.argv[2], "w"); sys.stdout.buffer.write(s.accept()[0].recv(65536))' "$mqtt_port" $d/listening > $d/packet &
 	local listener=$!
-	sleep 0.5
+	until_ test -e $d/listening
 	timeout 5 build/jetwatt-mqtt --broker 127.0.0.1:"$mqtt_port" --device one --socket $d/control --login $d/login 2> $d/err
 	wait $listener
 	tr -c '[:alnum:]\r\n' ' ' < $d/packet
