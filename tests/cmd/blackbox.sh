@@ -4,7 +4,7 @@
 # Test record --trigger, which writes the samples before and after an event from the module's black
 # box.
 . "${0%/*}/common.inc"
-plan 10
+plan 11
 limit=
 
 # arm WHAT SECONDS: start record with trigger WHAT, and wait until the module has SECONDS of samples
@@ -85,6 +85,9 @@ result $? "an unknown trigger is refused, and the error lists the triggers"
 run jetwatt record -o "$T/none.jwt" --trigger oc --for 3s
 exits 2 && form && says "for cannot be combined with --trigger" && [ ! -e "$T/none.jwt" ]
 result $? "--for is refused with --trigger"
+run jetwatt record -o "$T/none.jwt" --post 3s -p 1
+exits 2 && form && says "need --trigger" && [ ! -e "$T/none.jwt" ]
+result $? "--post is refused without --trigger"
 
 # The module reads the limits of a chip one after the other, and sees within 5 s that this one was raised.
 sleep 5

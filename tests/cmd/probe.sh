@@ -4,7 +4,7 @@
 # Test how stat sees waits with each backend, which processes it counts, its options -r, --fail-if
 # and -e, and that it leaves no probe and no cgroup behind.
 . "${0%/*}/common.inc"
-plan 24
+plan 25
 
 CG=$T/cg
 mkdir -p "$CG"
@@ -112,6 +112,11 @@ run jetwatt stat -e VDD_GPU_SOC --json -o "$T/json" -- train --minibatches 30
 exits 0 && grep -q '"scope": "chosen rails"' "$T/json" && [ "$(number minibatches "$T/json")" = 30 ] &&
 	[ "$(number total_j "$T/json")" = "$(number VDD_GPU_SOC "$T/json")" ]
 result $? "-e: the total is that of the one rail"
+
+run jetwatt stat -e VDD_GPU_SOC -e VDD_CPU_CV --json -o "$T/json" -- train --minibatches 30
+exits 0 && awk -v sum="$(number total_j "$T/json")" -v a="$(number VDD_GPU_SOC "$T/json")" -v b="$(number VDD_CPU_CV "$T/json")" \
+	'BEGIN { r = sum / (a + b); exit !(a > 0 && b > 0 && r > 0.999 && r < 1.001) }'
+result $? "-e given twice: the total is the sum of both rails"
 
 run jetwatt stat -e VDD_GPU -- train
 exits 2 && form && says "VDD_GPU_SOC"

@@ -39,7 +39,7 @@ struct record_input {
 	const char *out;
 	double for_s, rate_hz, pre_s, post_s;
 	enum jetwatt_blackbox_trigger trigger;
-	int json;
+	int json, around;	/* around: --pre or --post is given */
 };
 
 /**
@@ -98,9 +98,11 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case PRE:
 		in->pre_s = jetwatt_args_quantity("--pre", arg, "s", 0.1, 3600);
+		in->around = 1;
 		break;
 	case POST:
 		in->post_s = jetwatt_args_quantity("--post", arg, "s", 0, 3600);
+		in->around = 1;
 		break;
 	case 'o':
 		in->out = arg;
@@ -126,6 +128,10 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 					       "with --trigger, the recording ends after one event",
 					       "leave out --for; --post SECONDS sets the time after the event",
 					       "--for cannot be combined with --trigger"));
+		if (in->around && !in->trigger)
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
+					       "--trigger CAUSE names the event; --for SECONDS ends a recording",
+					       "--pre and --post need --trigger"));
 		if (!in->out)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "-o FILE",
 					       "no output file is given"));

@@ -94,6 +94,16 @@ static void stat_check_args(const struct stat_input *in)
 				      jetwatt_metric_count());
 }
 
+/* Add the rails of an option -e to those of the options before it. */
+static void add_rails(struct stat_input *in, const char *rails)
+{
+	char *all;
+
+	if (asprintf(&all, "%s%s%s", in->rails ? in->rails : "", in->rails ? "," : "", rails) < 0)
+		exit(jetwatt_error_report(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot parse -e"));
+	in->rails = all;
+}
+
 static error_t stat_parse(int key, char *arg, struct argp_state *state)
 {
 	struct stat_input *in = state->input;
@@ -112,7 +122,7 @@ static error_t stat_parse(int key, char *arg, struct argp_state *state)
 		in->repeat = jetwatt_args_count("-r", arg, 1, REPEAT_MAX);
 		break;
 	case 'e':
-		in->rails = arg;
+		add_rails(in, arg);
 		break;
 	case FAIL_IF:
 		jetwatt_fail_if_option(&in->fail_if, arg);
