@@ -65,6 +65,8 @@ run $J list presets --presets "$d/presets"
 check "a number of cores that is rounded has no unit" '[ $status = 0 ] && grep -q "^ *cores 12 becomes 6$" "$d/out"'
 check "clocks that are rounded are in MHz" 'grep -q "EMC 1600 becomes 666 MHz$" "$d/out"'
 check "list presets fits into 80 columns" '! grep ".\{81\}" "$d/out"'
+run $J list knobs presets
+check "a second list is refused" '[ $status = 2 ] && [ ! -s "$d/out" ] && grep -q "more than one list" "$d/err"'
 
 for option in --json --predictions --output; do
 	run $J optimize --power 30W $option "$d/none/file" -- touch "$d/started"

@@ -335,6 +335,9 @@ static error_t list_parse(int key, char *arg, struct argp_state *state)
 		in->presets = arg;
 		break;
 	case ARGP_KEY_ARG:
+		if (state->arg_num)
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "call jetwatt list once for each list",
+					       "more than one list"));
 		while (i < NR && strcmp(arg, kinds[i].name))
 			i++;
 		if (i == NR)
