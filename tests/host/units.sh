@@ -60,6 +60,7 @@ wait $server 2> /dev/null
 for args in "llama 1 llamacpp:tokens_predicted_total" "vllm 4 vllm:generation_tokens_total"; do
 	# shellcheck disable=SC2086
 	set -- $args
+	rm -f $d/port
 	LD_LIBRARY_PATH=build/cuda build/jobs/llmserve $1 --slots $2 --tokens $((500 * $2)) --idle 0.1 --times $d/times --listen 0 > $d/port &
 	server=$!
 	for _ in $(seq 100); do [ -s $d/port ] && break; sleep 0.1; done
