@@ -1470,7 +1470,7 @@ void jetwatt_trace_writer_free(struct jetwatt_trace_writer *w);
  * @text: the text, less than JETWATT_TRACE_TEXT_LEN bytes
  *
  * Return: 0; -EINVAL: @key is empty, or @key or @text is too long; -ENOSPC: too many descriptions;
- * -ENOMEM; or an earlier error of the writer.
+ * -ENOMEM; or the writer's first error.
  */
 int jetwatt_trace_write_text(struct jetwatt_trace_writer *w, const char *key, const char *text);
 /**
@@ -1500,8 +1500,8 @@ int jetwatt_trace_write_job(struct jetwatt_trace_writer *w, const struct jetwatt
 
 /*
  * Write one record of data. The first three functions are callbacks for jetwatt_subscribe(),
- * jetwatt_probe_open() and jetwatt_events(), with the struct jetwatt_trace_writer as @arg. Only the
- * first two may call write(2). jetwatt_trace_flush() returns the errors of all.
+ * jetwatt_probe_open() and jetwatt_events(), with the struct jetwatt_trace_writer as @arg. Each
+ * function may call write(2). jetwatt_trace_flush() returns the errors of all.
  */
 /**
  * jetwatt_trace_write_samples() - write a batch

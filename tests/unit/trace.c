@@ -520,6 +520,50 @@ TEST(writer_flushes_every_second)
 	close(fd);
 }
 
+static void count_event(const struct jetwatt_event *e, void *arg)
+{
+	(void)e;
+	++*(uint32_t *)arg;
+}
+
+/* A recording that waits for a trigger receives events for days and does not flush. The blocks stay short
+ * enough for a reader, whatever kind of record fills them. */
+TEST(events_and_texts_fill_several_blocks)
+{
+	static const struct jetwatt_trace_calls count = { .event = count_event };
+	const uint32_t nr = JETWATT_TRACE_MAX / 10, texts = JETWATT_TRACE_MAX / 500;
+	char text[JETWATT_TRACE_TEXT_LEN / 2];
+	struct jetwatt_trace_writer *w;
+	struct jetwatt_trace_reader *r;
+	struct jetwatt_trace_state st;
+	uint32_t events = 0;
+	int fd = file();
+
+	memset(text, 'a', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	jetwatt_trace_writer_new(&w, fd);
+	EXPECT_EQ(0, jetwatt_trace_flush(w, 0, 1));
+	for (uint32_t i = 0; i < nr; i++) {
+		struct jetwatt_event e = { .kind = JETWATT_EVENT_OVERRUN, .time_ns = i * 1000000000ull, .value = 9 };
+
+		jetwatt_trace_write_event(&e, w);
+	}
+	EXPECT_EQ(0, jetwatt_trace_flush(w, 0, 1));
+	for (uint32_t i = 0; i < texts; i++)
+		ASSERT_EQ(0, jetwatt_trace_write_text(w, "progress", text));
+	EXPECT_EQ(0, jetwatt_trace_flush(w, 0, 1));
+	jetwatt_trace_writer_free(w);
+	lseek(fd, 0, SEEK_SET);
+	ASSERT_EQ(0, jetwatt_trace_reader_new(&r, fd, &count, &events));
+	while (jetwatt_trace_read(r) > 0)
+		;
+	jetwatt_trace_state(r, &st);
+	EXPECT_EQ(nr, events);
+	EXPECT_EQ(0, st.damaged + st.missing + st.skipped + st.tail);
+	jetwatt_trace_reader_free(r);
+	close(fd);
+}
+
 TEST(full_disk_is_reported)
 {
 	struct jetwatt_trace_writer *w;

@@ -14,7 +14,7 @@
 #define JETWATT_TRACE_VERSION	1
 #define JETWATT_TRACE_HEADER	32	/* length of a block's header, bytes */
 /*
- * A block is written when a batch or a wait fills it to JETWATT_TRACE_FULL bytes, when
+ * A block is written when a record fills it to JETWATT_TRACE_FULL bytes, when
  * jetwatt_trace_flush() finds it JETWATT_TRACE_AGE_NS old, and at the start and end of the trace.
  * Therefore a reader that follows a growing trace is about one second behind, and a crash of the
  * writer loses about one second.

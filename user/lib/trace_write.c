@@ -4,6 +4,20 @@
 
 #include <errno.h>
 
+/* Write the block if it is full: a reader refuses a block that is longer than JETWATT_TRACE_MAX. */
+static void write_if_full(struct jetwatt_trace_writer *w)
+{
+	if (w->block.len >= JETWATT_TRACE_FULL)
+		jetwatt_trace_write_out(w);
+}
+
+/* Append the record in @scratch to the block, and write the block if it is full. */
+static void end_record(struct jetwatt_trace_writer *w, enum jetwatt_trace_tag tag)
+{
+	jetwatt_trace_add(w, tag);
+	write_if_full(w);
+}
+
 /*
  * The scratch record describes the run. Store this record for the next descriptions; if the trace has
  * a description already, add it to the block, too. Return: 0; -ENOSPC: too many records; or the error
@@ -34,8 +48,9 @@ static int describe(struct jetwatt_trace_writer *w, uint32_t tag, const char *ke
 	if (w->head_ns && !w->finished) {
 		jetwatt_trace_open(w, jetwatt_trace_now());
 		jetwatt_trace_put_record(&w->block, tag, &k->payload);
+		write_if_full(w);
 	}
-	return w->scratch.failed || k->payload.failed ? jetwatt_trace_fail(w, -ENOMEM) : 0;
+	return w->scratch.failed || k->payload.failed ? jetwatt_trace_fail(w, -ENOMEM) : w->err;
 }
 
 int jetwatt_trace_write_text(struct jetwatt_trace_writer *w, const char *key, const char *text)
@@ -149,9 +164,7 @@ void jetwatt_trace_write_samples(const struct jetwatt_samples *s, void *writer)
 	jetwatt_trace_put_times(&w->scratch, w->time_ns, s->time_ns, s->count);
 	for (uint32_t i = 0; i < s->nr_series; i++)
 		jetwatt_trace_put_column(&w->scratch, s->series[i].value, s->count);
-	jetwatt_trace_add(w, JETWATT_TRACE_BATCH);
-	if (w->block.len >= JETWATT_TRACE_FULL)
-		jetwatt_trace_write_out(w);
+	end_record(w, JETWATT_TRACE_BATCH);
 }
 
 void jetwatt_trace_write_sync(const struct jetwatt_sync *s, void *writer)
@@ -185,8 +198,7 @@ void jetwatt_trace_write_sync(const struct jetwatt_sync *s, void *writer)
 	jetwatt_trace_add(w, JETWATT_TRACE_SYNC);
 	*l = *s;
 	w->waits++;
-	if (w->block.len >= JETWATT_TRACE_FULL)
-		jetwatt_trace_write_out(w);
+	write_if_full(w);
 }
 
 void jetwatt_trace_write_event(const struct jetwatt_event *e, void *writer)
@@ -200,7 +212,7 @@ void jetwatt_trace_write_event(const struct jetwatt_event *e, void *writer)
 	jetwatt_trace_put_uint(&w->scratch, e->chip);
 	jetwatt_trace_put_int(&w->scratch, e->time_ns - w->time_ns);
 	jetwatt_trace_put_uint(&w->scratch, e->value);
-	jetwatt_trace_add(w, JETWATT_TRACE_EVENT);
+	end_record(w, JETWATT_TRACE_EVENT);
 }
 
 /*
@@ -231,7 +243,7 @@ void jetwatt_trace_write_reading(const struct jetwatt_reading *r, void *writer)
 		jetwatt_trace_put_uint(&w->scratch, channel);
 		jetwatt_trace_put_int(&w->scratch, r->of.value[s]);
 	}
-	jetwatt_trace_add(w, JETWATT_TRACE_READING);
+	end_record(w, JETWATT_TRACE_READING);
 }
 
 void jetwatt_trace_write_counts(const struct jetwatt_trace_counts *c, void *writer)
@@ -253,5 +265,5 @@ void jetwatt_trace_write_counts(const struct jetwatt_trace_counts *c, void *writ
 		jetwatt_trace_put_uint(&w->scratch, c->count[i].missing);
 		jetwatt_trace_put_uint(&w->scratch, bits);
 	}
-	jetwatt_trace_add(w, JETWATT_TRACE_COUNTS);
+	end_record(w, JETWATT_TRACE_COUNTS);
 }
