@@ -663,10 +663,11 @@ void jetwatt_close(struct jetwatt *jw);
 const char *jetwatt_error(const struct jetwatt *jw);
 
 /*
- * Requests to the module. Each request blocks until the module has answered, at most 10 s.
+ * Requests to the module. Each request blocks until the module has answered. Dumps of samples have
+ * several replies, between which the callback runs.
  *
  * Common errors: -EPERM: a capability is missing; -ENOENT: the module has been unloaded;
- * -ETIMEDOUT: no answer within 10 s; -EBADMSG: malformed answer; -ENOMEM; or the error of a socket
+ * -ETIMEDOUT: no reply within 10 s; -EBADMSG: malformed answer; -ENOMEM; or the error of a socket
  * call. jetwatt_error() has the text.
  */
 /**

@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* Timeout of a request, ms: longer than a sampler tick with a failing chip, for which a reply may
- * have to wait. */
+/* Timeout of a request, ms, from each of its replies to the next: longer than a sampler tick with a
+ * failing chip, for which a reply may have to wait. */
 #define TIMEOUT_MS	10000
 
 struct nl_msg *jetwatt_request_new(struct jetwatt *jw, int cmd, int flags)
@@ -54,11 +54,21 @@ static int genl_payload(const struct nlmsghdr *nlh, const struct nlattr **attr)
 	return len;
 }
 
+/* Return whether a message is a batch of the subscription; the batches of a dump have another command. */
+static int is_stream_batch(const struct jetwatt *jw, const struct nlmsghdr *nlh)
+{
+	const struct genlmsghdr *genl = nlmsg_data(nlh);
+
+	return nlh->nlmsg_type == jw->family && nlh->nlmsg_len >= NLMSG_HDRLEN + GENL_HDRLEN &&
+	       genl->cmd == JETWATT_CMD_SAMPLES_NTF;
+}
+
 /*
  * Handle one message; set @done if it was the last one of the request @seq.
  *
  * If the request was sent on the stream's socket, batches may arrive before the ack: the module may
- * send a batch as soon as it has added the subscriber.
+ * send a batch as soon as it has added the subscriber. Replies of an earlier request, which has timed
+ * out, are ignored.
  */
 static int handle_message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32_t seq,
 			  const char *what, jetwatt_reply_fn fn, void *arg, int *done)
@@ -67,11 +77,9 @@ static int handle_message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32
 	const struct nlattr *attr;
 	int err, len;
 
-	if (nlh->nlmsg_type >= NLMSG_MIN_TYPE && nlh->nlmsg_seq != seq && jw->subscribed) {
+	if (nlh->nlmsg_seq != seq && jw->subscribed && is_stream_batch(jw, nlh)) {
 		len = genl_payload(nlh, &attr);
-		if (nlh->nlmsg_type == jw->family && len >= 0)
-			jetwatt_batch_deliver(jw, attr, len, &jw->next_seq, jw->samples,
-					      jw->samples_arg);
+		jetwatt_batch_deliver(jw, attr, len, &jw->next_seq, jw->samples, jw->samples_arg);
 		return 0;
 	}
 	if (nlh->nlmsg_seq != seq || nlh->nlmsg_type == NLMSG_NOOP)
@@ -102,7 +110,8 @@ static int handle_message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32
  *	replies are discarded
  * @arg: passed to @fn
  *
- * Context: blocks, at most TIMEOUT_MS.
+ * Context: blocks until the last reply, at most TIMEOUT_MS for the next one; the time in @fn does not
+ * count.
  * Return: 0; or a negative errno, with the text in @jw->error.
  */
 int jetwatt_request_run(struct jetwatt *jw, struct nl_sock *sk, struct nl_msg *msg,
@@ -140,6 +149,8 @@ int jetwatt_request_run(struct jetwatt *jw, struct nl_sock *sk, struct nl_msg *m
 			ret = handle_message(jw, nlh, seq, what, err ? NULL : fn, arg, &done);
 			if (ret && !err)
 				err = ret;
+			if (nlh->nlmsg_seq == seq)
+				end = now_ms() + TIMEOUT_MS;
 		}
 	}
 	return err;
