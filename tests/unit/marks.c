@@ -181,6 +181,34 @@ TEST_F(way, marks_written_by_hand)
 	EXPECT_EQ(2, jetwatt_probe_lost(self->probe));
 }
 
+/* Some minibatches or threads end without an end mark: later pairs are still complete, and none begins with the
+ * begin mark of another minibatch. */
+TEST_F(way, begin_marks_without_end_marks_are_forgotten)
+{
+	char line[64];
+	int n;
+
+	for (int i = 0; i < 2 * JETWATT_MARKS_OPEN; i++) {
+		n = snprintf(line, sizeof(line), "begin step @%d/%d/0/0\n", 1000 + i, i % 2 ? 10 : 1000 + i);
+		ASSERT_EQ(n, write(self->fd[1], line, n));
+		if (i % 50 == 49)
+			ASSERT_LT(0, jetwatt_probe_dispatch(self->probe));
+	}
+	ASSERT_LT(0, jetwatt_probe_dispatch(self->probe));
+	self->received.nr = 0;
+	for (int i = 0; i < 2; i++) {
+		n = snprintf(line, sizeof(line), "begin step @%d/10/0/0\nend step @%d/10/0/0\n", 5000 + i, 6000 + i);
+		ASSERT_EQ(n, write(self->fd[1], line, n));
+	}
+	ASSERT_EQ(4, jetwatt_probe_dispatch(self->probe));
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(JETWATT_SYNC_MARK, self->received.s[2 * i + 1].call);
+		EXPECT_EQ(5000 + i, (int)self->received.s[2 * i + 1].enter_ns);
+		EXPECT_EQ(6000 + i, (int)self->received.s[2 * i + 1].exit_ns);
+	}
+	EXPECT_EQ(0, jetwatt_probe_lost(self->probe));
+}
+
 /* A buffered stream writes many marks at once. Of more than 4096 bytes, the end is lost; the last line
  * may be cut, and a part of a mark must not be reported as a mark. */
 TEST_F(way, marks_cut_by_the_buffer_are_lost)

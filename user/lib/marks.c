@@ -130,6 +130,16 @@ static void mark_end(struct marks *m, const struct begun *e)
 	m->lost++;
 }
 
+/* Store a begin mark. If there is no space, forget the oldest one: its process or thread has probably ended, or
+ * has skipped the end mark. */
+static void mark_begin(struct marks *m, const struct begun *b)
+{
+	if (m->nr_open == JETWATT_MARKS_OPEN)
+		memmove(&m->open[0], &m->open[1], --m->nr_open * sizeof(*b));
+	m->open[m->nr_open++] = *b;
+	marks_deliver(m, b, JETWATT_SYNC_MARK_BEGIN, b->time_ns);
+}
+
 static uint64_t marks_now(void)
 {
 	struct timespec ts;
@@ -158,11 +168,10 @@ static void receive_mark(struct marks *m, const char *text, size_t len, uint32_t
 		.name = mark_name(m, line.name),
 		.time_ns = line.time_ns && line.time_ns <= t ? line.time_ns : t,
 	};
-	if (b.name < 0 || (line.verb == JETWATT_MARKS_BEGIN && m->nr_open == JETWATT_MARKS_OPEN)) {
+	if (b.name < 0) {
 		m->lost++;
 	} else if (line.verb == JETWATT_MARKS_BEGIN) {
-		m->open[m->nr_open++] = b;
-		marks_deliver(m, &b, JETWATT_SYNC_MARK_BEGIN, b.time_ns);
+		mark_begin(m, &b);
 	} else if (line.verb == JETWATT_MARKS_END) {
 		mark_end(m, &b);
 	} else {

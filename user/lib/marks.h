@@ -12,7 +12,7 @@
 /* environment variable with the number of the descriptor to which marks are sent */
 #define JETWATT_MARKS_ENV	"JETWATT_MARK_FD"
 #define JETWATT_MARKS_NAME_LEN	JETWATT_MARK_LEN
-/* maximum number of begin marks that wait for their end mark */
+/* maximum number of begin marks that wait for their end mark; another one replaces the oldest */
 #define JETWATT_MARKS_OPEN	256
 /* maximum length of a datagram of marks, in bytes; the rest of a longer one is lost */
 #define JETWATT_MARKS_DATAGRAM	4096
