@@ -1355,6 +1355,20 @@ void jetwatt_join_reading(const struct jetwatt_reading *r, void *join);
 void jetwatt_join_set(struct jetwatt_join *j, jetwatt_power_fn power, jetwatt_sync_fn sync,
 		      void *arg);
 /**
+ * jetwatt_join_pause() - let a join wait while several streams are read
+ * @j: the join
+ * @paused: 1: queue the records that are put in, and deliver none; 0: deliver the records that are due
+ *	now, and later ones when they are due
+ *
+ * A program that was stopped for longer than the hold time finds in both streams the records of that
+ * time. If the program reads one stream, the join then takes the other one for silent, and discards its
+ * records (jetwatt_join_late()). Therefore pause the join before jetwatt_probe_dispatch() and
+ * jetwatt_dispatch(), and end the pause when both have been called.
+ *
+ * Context: may call the callbacks of jetwatt_join_set() if @paused is 0.
+ */
+void jetwatt_join_pause(struct jetwatt_join *j, int paused);
+/**
  * jetwatt_join_flush() - deliver all records of a join, in order of time
  * @j: the join
  */

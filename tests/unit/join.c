@@ -324,6 +324,61 @@ TEST_F(join, late_records_are_counted)
 	EXPECT_EQ(1, jetwatt_join_late(self->j));
 }
 
+/* Put in the samples and the waits of a second, which is longer than the hold time, one after the other. */
+static void put_second(struct jetwatt_join *j, int waits_first)
+{
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < 100; i++)
+			if (pass == waits_first)
+				feed(j, 1 + 8 * i, 0, 1000 + 10 * i);
+			else
+				end(j, 1009 + 10 * i);
+}
+
+TEST_F(join, paused_join_loses_nothing_after_a_stop_of_the_reader)
+{
+	for (int waits_first = 0; waits_first < 2; waits_first++) {
+		struct seen *s = calloc(1, sizeof(*s));
+		struct jetwatt_join *j;
+
+		ASSERT_EQ(0, jetwatt_join_new_rails(&j, rails, 2, 100));
+		jetwatt_join_set(j, power, sync_wait, s);
+		jetwatt_join_pause(j, 1);
+		put_second(j, waits_first);
+		EXPECT_EQ(0, s->nr);
+		jetwatt_join_pause(j, 0);
+		EXPECT_LT(800, s->nr);
+		jetwatt_join_flush(j);
+		EXPECT_EQ(900, s->nr);
+		EXPECT_EQ(0, jetwatt_join_late(j));
+		for (int i = 1; i < s->nr; i++)
+			EXPECT_LE(s->ms[i - 1], s->ms[i]);
+		jetwatt_join_free(j);
+		free(s);
+	}
+	/* Without a pause, the join takes the stream that is put in last for silent. */
+	put_second(self->j, 0);
+	EXPECT_LT(50, jetwatt_join_late(self->j));
+}
+
+TEST(paused_join_without_a_hold_time_delivers_nothing)
+{
+	struct seen *s = calloc(1, sizeof(*s));
+	struct jetwatt_join *j;
+
+	ASSERT_EQ(0, jetwatt_join_new_rails(&j, rails, 2, 0));
+	jetwatt_join_set(j, power, sync_wait, s);
+	jetwatt_join_pause(j, 1);
+	feed(j, 1, 0, 1000);
+	EXPECT_EQ(0, s->nr);
+	end(j, 1003);
+	jetwatt_join_pause(j, 0);
+	EXPECT_EQ(9, s->nr);
+	EXPECT_EQ(0, jetwatt_join_late(j));
+	jetwatt_join_free(j);
+	free(s);
+}
+
 TEST_F(join, gaps_are_marked_once)
 {
 	int i, gaps = 0;

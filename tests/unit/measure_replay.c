@@ -90,4 +90,91 @@ TEST(short_trace_without_waits_has_energy)
 	close(fd);
 }
 
+/* Write 100 samples of two rails with 5 W each. */
+static void write_second_of_samples(struct jetwatt_trace_writer *w, uint32_t second)
+{
+	static int32_t value[4][100];
+	static uint64_t time_ns[100];
+	struct jetwatt_series_view series[4];
+	struct jetwatt_samples s = { .seq = 1 + second * 100, .count = 100, .nr_series = 4,
+				     .time_ns = time_ns, .series = series };
+
+	for (uint32_t i = 0; i < 100; i++)
+		time_ns[i] = BEGUN_NS + second * 1000000000ull + i * 10000000ull;
+	for (uint32_t k = 0; k < 4; k++) {
+		series[k] = (struct jetwatt_series_view){
+			k < 2 ? JETWATT_SERIES_SHUNT_UV : JETWATT_SERIES_BUS_UV, k % 2, value[k]
+		};
+		for (uint32_t i = 0; i < 100; i++)
+			value[k][i] = k < 2 ? 5000 : 5000000;
+	}
+	jetwatt_trace_write_samples(&s, w);
+}
+
+static void write_second_of_waits(struct jetwatt_trace_writer *w, uint32_t second)
+{
+	struct jetwatt_sync s = { .tgid = 100, .tid = 100 };
+
+	for (uint32_t i = 1; i <= 10; i++) {
+		s.exit_ns = BEGUN_NS + second * 1000000000ull + i * 100000000ull - 3000000;
+		s.enter_ns = s.exit_ns - 50000000;
+		jetwatt_trace_write_sync(&s, w);
+	}
+}
+
+/* Write 5 seconds of samples and waits. @late: the recorder was stopped for the last 4 seconds: the waits of
+ * this time precede the samples. */
+static void write_trace_of_waits(int fd, int late)
+{
+	struct jetwatt_trace_job job = { .begun_ns = BEGUN_NS, .pid = 100 };
+	struct jetwatt_trace_end end = { .ended_ns = BEGUN_NS + 5000000000ull, .status = -1 };
+	struct jetwatt_trace_writer *w;
+
+	jetwatt_trace_writer_new(&w, fd);
+	for (uint32_t k = 0; k < 2; k++) {
+		struct jetwatt_rail rail = { .id = k, .shunt_uohm = 5000, .enabled = 1, .in_total = 1, .parent = UINT32_MAX };
+
+		jetwatt_trace_write_rail(w, &rail);
+	}
+	jetwatt_trace_write_job(w, &job);
+	jetwatt_trace_flush(w, 0, 1);
+	write_second_of_samples(w, 0);
+	jetwatt_trace_flush(w, 0, 1);
+	write_second_of_waits(w, 0);
+	for (uint32_t i = 1; i < 5; i++) {
+		write_second_of_waits(w, i);
+		if (!late)
+			write_second_of_samples(w, i);
+	}
+	for (uint32_t i = 1; i < 5 && late; i++)
+		write_second_of_samples(w, i);
+	jetwatt_trace_finish(w, &end);
+	jetwatt_trace_writer_free(w);
+}
+
+/* A slow disk stops the recorder for seconds; then it reads the waits of this time, and after them the
+ * samples. */
+TEST(trace_of_a_late_recorder_is_complete)
+{
+	for (int late = 0; late < 2; late++) {
+		static struct jetwatt_replay r;
+		char path[32];
+		int fd = memfd_create("jwt", MFD_CLOEXEC), n;
+
+		ASSERT_LE(0, fd);
+		write_trace_of_waits(fd, late);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		ASSERT_EQ(0, jetwatt_replay_open(&r, path));
+		while ((n = jetwatt_replay_step(&r)) > 0)
+			;
+		EXPECT_EQ(0, n);
+		jetwatt_replay_finish(&r);
+		EXPECT_EQ(0, jetwatt_session_waits_lost(&r.session));
+		EXPECT_EQ(500, r.session.nr_power);
+		EXPECT_EQ(50, r.session.nr_sync);
+		jetwatt_replay_close(&r);
+		close(fd);
+	}
+}
+
 TEST_HARNESS_MAIN

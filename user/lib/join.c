@@ -62,6 +62,7 @@ struct queue {
  * @delivered_ns: time of the last record that was delivered, ns
  * @late: number of records that were discarded because they arrived too late, or because memory was
  *	exhausted
+ * @paused: 1: see jetwatt_join_pause()
  * @power_fn: callback for power samples, with @arg
  * @sync_fn: callback for waits, with @arg
  */
@@ -69,6 +70,7 @@ struct jetwatt_join {
 	struct jetwatt_power_state state;
 	struct queue power, sync;
 	uint64_t hold_ns, delivered_ns, late;
+	int paused;
 	jetwatt_power_fn power_fn;
 	jetwatt_sync_fn sync_fn;
 	void *arg;
@@ -206,6 +208,8 @@ static void join_advance(struct jetwatt_join *j)
 {
 	uint64_t latest, silent, power, sync;
 
+	if (j->paused)
+		return;
 	latest = j->power.last_ns > j->sync.last_ns ? j->power.last_ns : j->sync.last_ns;
 	silent = sub_or_zero(latest, j->hold_ns);
 	power = j->power.last_ns > silent ? j->power.last_ns : silent;
@@ -237,7 +241,7 @@ static void join_add(struct jetwatt_join *j, struct queue *q, const void *entry,
  * stream, so the power sample @p needs no queue. */
 static int needs_no_queue(const struct jetwatt_join *j, const struct jetwatt_power *p)
 {
-	return !j->hold_ns && !j->power.nr && !j->sync.nr && p->time_ns >= j->power.last_ns &&
+	return !j->hold_ns && !j->paused && !j->power.nr && !j->sync.nr && p->time_ns >= j->power.last_ns &&
 	       p->time_ns >= j->sync.last_ns;
 }
 
@@ -277,6 +281,12 @@ void jetwatt_join_reading(const struct jetwatt_reading *r, void *join)
 	struct jetwatt_join *j = join;
 
 	jetwatt_power_reading(&j->state, r);
+}
+
+void jetwatt_join_pause(struct jetwatt_join *j, int paused)
+{
+	j->paused = paused;
+	join_advance(j);
 }
 
 void jetwatt_join_flush(struct jetwatt_join *j)

@@ -216,10 +216,18 @@ static int read_failed(const struct jetwatt_replay *r, int err)
 				 "cannot read %s", r->path);
 }
 
+/* A recorder that was late has written the waits of some seconds before the samples, or the other way
+ * round. */
 int jetwatt_replay_step(struct jetwatt_replay *r)
 {
-	int n = jetwatt_trace_read(r->reader);
+	struct jetwatt_session *w = &r->session;
+	int n;
 
+	if (w->join)
+		jetwatt_join_pause(w->join, 1);
+	n = jetwatt_trace_read(r->reader);
+	if (w->join)
+		jetwatt_join_pause(w->join, 0);
 	jetwatt_trace_state(r->reader, &r->state);
 	r->session.waits_lost = r->state.waits_lost + r->state.waits_missing;
 	if (n < 0)

@@ -47,17 +47,21 @@ static void on_change(struct jetwatt_session *w)
 }
 
 /*
- * Read waits before samples, whichever descriptor woke the event loop. If samples were read first
- * and this process is late, the new samples would make the join discard waits that are still in the
- * probe's buffer.
+ * Read both streams, whichever descriptor woke the event loop. If this process is late, for instance
+ * because it writes to a slow disk, the join must not discard the older records of the stream that is
+ * read second.
  */
 static void handle_streams(struct jetwatt_session *w)
 {
 	jetwatt_session_read_sysfs(w, 0);
+	if (w->join)
+		jetwatt_join_pause(w->join, 1);
 	if (w->probe && jetwatt_probe_dispatch(w->probe) < 0)
 		w->failed = 1;
 	if (jetwatt_dispatch(w->jw) < 0)
 		w->failed = 1;
+	if (w->join)
+		jetwatt_join_pause(w->join, 0);
 }
 
 static void handle_fd(struct jetwatt_session *w, int fd)

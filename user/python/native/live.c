@@ -130,9 +130,12 @@ int jetwatt_stream_step_live(struct jetwatt_stream *s)
 	int ended = process_ended(s), n;
 
 	read_sysfs(s);
+	/* The program may have been busy for longer than the hold time since the last step. */
+	jetwatt_join_pause(s->join, 1);
 	n = jetwatt_dispatch(s->jw);
 	if (n >= 0 && s->probe)
 		n = jetwatt_probe_dispatch(s->probe);
+	jetwatt_join_pause(s->join, 0);
 	if (n < 0)
 		return n;
 	s->waits_lost = s->probe ? jetwatt_probe_lost(s->probe) : 0;

@@ -155,8 +155,14 @@ int jetwatt_stream_trace(struct jetwatt_stream **stream, const char *path)
 int jetwatt_stream_step_trace(struct jetwatt_stream *s)
 {
 	struct jetwatt_trace_state st;
-	int n = jetwatt_trace_read(s->reader);
+	int n;
 
+	/* As in jetwatt_replay_step(). */
+	if (s->join)
+		jetwatt_join_pause(s->join, 1);
+	n = jetwatt_trace_read(s->reader);
+	if (s->join)
+		jetwatt_join_pause(s->join, 0);
 	jetwatt_trace_state(s->reader, &st);
 	s->waits_lost = st.waits_lost + st.waits_missing;
 	if (n)
