@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt_request_run() with replies that take long to handle, and with replies of an earlier request. A pair
- * of Unix sockets stands in for the netlink socket, as in lib_dispatch.c.
+ * Replies that take long to handle, replies of an earlier request, and the gap before a dump. A pair of Unix
+ * sockets stands in for the netlink socket, as in lib_dispatch.c.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -136,6 +136,25 @@ TEST_F(request, replies_of_an_earlier_dump_are_ignored)
 	EXPECT_EQ(1, got[0]);
 	EXPECT_EQ(900, got[1]);
 	EXPECT_EQ(901, self->jw->next_seq);
+}
+
+static void store_gap(const struct jetwatt_samples *s, void *arg)
+{
+	*(uint64_t *)arg = s->gap;
+}
+
+/* The ring has lost samples, whether a client asks for the first one by 1 or by 0. */
+TEST_F(request, gap_of_the_whole_ring)
+{
+	for (uint64_t since = 0; since <= 2; since++) {
+		uint32_t next = nl_socket_use_seq(self->jw->ctl) + 1;
+		uint64_t gap = 0;
+
+		ASSERT_TRUE(send_batch(self->to, next, JETWATT_CMD_SAMPLES_GET, 1000));
+		ASSERT_TRUE(send_done(self->to, next));
+		EXPECT_EQ(1, jetwatt_samples_since(self->jw, since, store_gap, &gap));
+		EXPECT_EQ(since ? 1000 - since : 999, gap);
+	}
 }
 
 TEST_HARNESS_MAIN

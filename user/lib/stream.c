@@ -105,11 +105,11 @@ int jetwatt_box_samples(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg)
 	return err ? err : s.samples;
 }
 
-/* With @next_seq = @seq (not 0), the gap of the first batch counts the samples that the ring has
- * lost. */
+/* With @next_seq = @seq, the gap of the first batch counts the samples that the ring has lost. The first sample
+ * has the number 1. */
 int jetwatt_samples_since(struct jetwatt *jw, uint64_t seq, jetwatt_samples_fn fn, void *arg)
 {
-	struct dump s = { .fn = fn, .arg = arg, .next_seq = seq };
+	struct dump s = { .fn = fn, .arg = arg, .next_seq = seq ? seq : 1 };
 	struct nl_msg *msg = jetwatt_request_new(jw, JETWATT_CMD_SAMPLES_GET, NLM_F_DUMP);
 	int err;
 
