@@ -75,7 +75,8 @@ void jetwatt_stream_lost(const struct jetwatt_stream *s, struct jetwatt_stream_l
 	lost->samples = s->samples_lost;
 	lost->waits = s->waits_lost;
 	lost->late = s->join ? jetwatt_join_late(s->join) : 0;
-	lost->damaged = st.damaged + st.missing;
+	/* A block with a wrong checksum is also missing in the sequence of numbers, unless it is the last one. */
+	lost->damaged = st.damaged > st.missing ? st.damaged : st.missing;
 }
 
 int jetwatt_stream_fd(const struct jetwatt_stream *s)
