@@ -6,7 +6,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-infer
 . tests/host/check.inc
-echo 1..12
+echo 1..14
 
 python3 - $d << 'END_OF_BOARD'
 import random, sys
@@ -93,4 +93,12 @@ run build/jetwatt optimize --power 30W --latency 600ms --arrival 60Hz --profile 
 	--modes $d/modes.csv --batch 8,16
 [ $status = 2 ] && grep -q "no other can be predicted" $d/err
 result "a profile of one batch size does not predict others" $?
+run build/jetwatt optimize --power 30W --latency 600ms --arrival 60Hz --profile $d/one.csv \
+	--modes $d/modes.csv --batch 32
+[ $status = 2 ] && grep -q "not the minibatch size of the profile" $d/err
+result "and its times are not taken for those of another one" $?
+run build/jetwatt optimize --power 30W --latency 600ms --arrival 60Hz --profile $d/one.csv \
+	--modes $d/modes.csv --batch 16
+[ $status = 0 ]
+result "its own size is accepted" $?
 exit $failed

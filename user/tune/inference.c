@@ -164,12 +164,14 @@ int jetwatt_inference_offline(struct jetwatt_inference *f, struct jetwatt_tuner 
 	int code = f->sizes ? 0 : inference_sizes_of_rows(f, l), err = 0;
 	size_t n;
 
-	if (!code && l->nr_rows && !l->row[0].batch && f->sizes > 1)
+	if (!code && l->nr_rows && !l->row[0].batch &&
+	    (f->sizes > 1 || (l->size && f->size[0] != l->size)))
 		code = jetwatt_error_report(
 			JETWATT_EXIT_USAGE,
 			"all rows have one minibatch size, from which no other can be predicted",
 			"use a profile whose column batch has several sizes",
-			"--batch has several sizes");
+			f->sizes > 1 ? "--batch has several sizes" :
+			"--batch is not the minibatch size of the profile");
 	if (!code)
 		code = jetwatt_tuner_fit(l);
 	if (code)
