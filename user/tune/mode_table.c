@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "model/outlier.h"
+#include "plan/plan.h"
 #include "store/csv.h"
 #include "tune/corpus.h"
 #include "tune/method.h"
@@ -67,12 +68,12 @@ static int table_by_mode(const void *a, const void *b)
 	return jetwatt_mode_order(&x->mode, &y->mode);
 }
 
-/* Copy the rows of one minibatch size in the order of their modes, one row for each mode. Return:
- * number of rows, -ENOMEM. */
+/* Copy the rows of one minibatch size in the order of their modes, one row for each mode: the mean of
+ * the rows of the mode. Return: number of rows, -ENOMEM. */
 static long table_column(const struct table_file *f, uint32_t size, struct jetwatt_row **out)
 {
 	struct jetwatt_row *r = malloc(f->n * sizeof(*r));
-	size_t n = 0, k = 0;
+	size_t n = 0, k = 0, same;
 
 	if (!r)
 		return -ENOMEM;
@@ -80,9 +81,15 @@ static long table_column(const struct table_file *f, uint32_t size, struct jetwa
 		if (f->batch[i] == size)
 			r[n++] = f->row[i];
 	qsort(r, n, sizeof(*r), table_by_mode);
-	for (size_t i = 0; i < n; i++)
-		if (!k || table_by_mode(&r[k - 1], &r[i]))
-			r[k++] = r[i];
+	for (size_t i = 0; i < n; i += same) {
+		same = 1;
+		while (i + same < n && !table_by_mode(&r[i], &r[i + same]))
+			same++;
+		r[k] = r[i];
+		if (same > 1)
+			jetwatt_plan_reading(&r[i].mode, r + i, same, &r[k]);
+		k++;
+	}
 	*out = r;
 	return k;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Measured modes of one or two workloads, from files: only modes that each file has at all minibatch
- * sizes of that file. Used by jetwatt eval and jetwatt schedule.
+ * sizes of that file; of several rows of a mode, their mean. Used by jetwatt eval and jetwatt schedule.
  */
 #ifndef JETWATT_TUNE_MODE_TABLE_H
 #define JETWATT_TUNE_MODE_TABLE_H

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The power mode of jetwatt schedule: its choice from the files of measured modes. */
+#include "timeshare/mode.h"
+
+#define jetwatt_board_check_mode(board, mode, e)	((void)(board), (void)(mode), (void)(e), 0)
+#define jetwatt_mode_guard_hold(guard, board)		((void)(guard), (void)(board), 0)
+#define jetwatt_mode_guard_restore(guard)		((void)(guard), 0)
+#define jetwatt_mode_guard_apply(guard, mode)		((void)(guard), test_apply(mode))
+static int test_apply(const struct jetwatt_mode *mode);
+#include "../../user/timeshare/mode.c"
+
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+FIXTURE(mode) {
+	struct jetwatt_timeshare_conf conf;
+	struct jetwatt_timeshare_mode m;
+};
+
+static struct jetwatt_mode applied;
+
+static int test_apply(const struct jetwatt_mode *mode)
+{
+	applied = *mode;
+	return 0;
+}
+
+static void write_file(char *path, const char *text)
+{
+	int fd;
+
+	strcpy(path, "/tmp/jetwatt-modes-XXXXXX");
+	fd = mkstemp(path);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		abort();
+	close(fd);
+}
+
+FIXTURE_SETUP(mode)
+{
+	self->conf = (struct jetwatt_timeshare_conf){ .power_w = 30, .latency_ms = 500, .arrival_hz = 100 };
+	write_file(self->conf.infer_modes, "cores,cpu_khz,gpu_hz,emc_hz,batch,time_ms,power_w\n"
+		   "4,1,1,1,16,40,20\n4,1,2,1,16,30,25\n");
+}
+
+FIXTURE_TEARDOWN(mode)
+{
+	jetwatt_timeshare_mode_close(&self->m);
+	unlink(self->conf.infer_modes);
+	unlink(self->conf.train_modes);
+}
+
+/* jetwatt optimize -o writes the first measurement of a mode and the longer one that verifies it. */
+TEST_F(mode, measurements_of_a_mode_are_combined)
+{
+	write_file(self->conf.train_modes, "cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w,time_sd,power_sd\n"
+		   "4,1,1,1,20,22,0.005,0.005\n4,1,2,1,10,29.8,0.01,0.01\n4,1,2,1,10,30.6,0.004,0.004\n");
+	ASSERT_EQ(0, jetwatt_timeshare_mode_open(&self->m, NULL, &self->conf));
+	EXPECT_EQ(1, applied.gpu_hz);
+	jetwatt_timeshare_mode_close(&self->m);
+	self->conf.power_w = 31;
+	ASSERT_EQ(0, jetwatt_timeshare_mode_open(&self->m, NULL, &self->conf));
+	EXPECT_EQ(2, applied.gpu_hz);
+	EXPECT_LT(30.4, self->m.plan.power_w);
+}
+
+TEST_HARNESS_MAIN
