@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The power mode of jetwatt schedule: its choice from the files of measured modes. */
+/* The power mode of jetwatt schedule: its choice from the files of measured modes, and later switches. */
 #include "timeshare/mode.h"
 
 #define jetwatt_board_check_mode(board, mode, e)	((void)(board), (void)(mode), (void)(e), 0)
 #define jetwatt_mode_guard_hold(guard, board)		((void)(guard), (void)(board), 0)
 #define jetwatt_mode_guard_restore(guard)		((void)(guard), 0)
 #define jetwatt_mode_guard_apply(guard, mode)		((void)(guard), test_apply(mode))
+#define jetwatt_mode_guard_check(guard, mode)		((void)(guard), test_check(mode))
 static int test_apply(const struct jetwatt_mode *mode);
+static int test_check(const struct jetwatt_mode *mode);
 #include "../../user/timeshare/mode.c"
 
 #include <unistd.h>
@@ -19,11 +21,19 @@ FIXTURE(mode) {
 };
 
 static struct jetwatt_mode applied;
+static int refuse;	/* 1: the board refuses to switch */
 
 static int test_apply(const struct jetwatt_mode *mode)
 {
+	if (refuse)
+		return JETWATT_EXIT_FAILED;
 	applied = *mode;
 	return 0;
+}
+
+static int test_check(const struct jetwatt_mode *mode)
+{
+	return jetwatt_mode_same(&applied, mode) ? 0 : JETWATT_EXIT_FAILED;
 }
 
 static void write_file(char *path, const char *text)
@@ -63,6 +73,28 @@ TEST_F(mode, measurements_of_a_mode_are_combined)
 	ASSERT_EQ(0, jetwatt_timeshare_mode_open(&self->m, NULL, &self->conf));
 	EXPECT_EQ(2, applied.gpu_hz);
 	EXPECT_LT(30.4, self->m.plan.power_w);
+}
+
+TEST_F(mode, board_stays_in_its_mode_if_a_switch_fails)
+{
+	write_file(self->conf.train_modes, "cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w\n4,1,1,1,20,22\n4,1,2,1,10,29\n");
+	refuse = 0;
+	self->conf.arrival_hz = 10;
+	self->conf.latency_ms = 1700;
+	ASSERT_EQ(0, jetwatt_timeshare_mode_open(&self->m, NULL, &self->conf));
+	self->m.held = 1;
+	applied = self->m.files->mode[0];
+	self->m.plan.mode = 0;
+	refuse = 1;
+	EXPECT_EQ(0, jetwatt_timeshare_mode_follow(&self->m, &self->conf, 100));
+	EXPECT_EQ(0, self->m.plan.mode);
+	EXPECT_EQ(1, self->m.switches);
+	/* The roll-back failed too. */
+	applied.gpu_hz = 3;
+	EXPECT_EQ(-EIO, jetwatt_timeshare_mode_follow(&self->m, &self->conf, 50));
+	refuse = 0;
+	EXPECT_EQ(1, jetwatt_timeshare_mode_follow(&self->m, &self->conf, 50));
+	EXPECT_EQ(2, applied.gpu_hz);
 }
 
 TEST_HARNESS_MAIN

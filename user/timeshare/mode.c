@@ -113,7 +113,13 @@ int jetwatt_timeshare_mode_follow(struct jetwatt_timeshare_mode *m,
 		m->arrival_hz = arrival_hz;
 		return 0;
 	}
-	return apply_plan(m, &plan, arrival_hz) ? -EIO : 1;
+	if (!apply_plan(m, &plan, arrival_hz))
+		return 1;
+	/* A failed switch has been rolled back, so both programs can go on in the present mode. */
+	if (jetwatt_mode_guard_check(&m->guard, &m->files->mode[m->plan.mode]))
+		return -EIO;
+	m->arrival_hz = arrival_hz;
+	return 0;
 }
 
 void jetwatt_timeshare_mode_json(const struct jetwatt_timeshare_mode *m, struct jetwatt_json *j)

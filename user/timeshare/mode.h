@@ -41,8 +41,9 @@ int jetwatt_timeshare_mode_open(struct jetwatt_timeshare_mode *m, struct jetwatt
 
 /* Adapt the mode to a request rate that differs by at least 10 % from that of the last choice: switch
  * to the best mode within the limits if the present mode exceeds them, or if the best mode has over
- * 5 % more training throughput. If no mode is within the limits, stay. Return: 1 if the mode was
- * switched; 0 if not; -EIO if the switch failed, which has been reported. */
+ * 5 % more training throughput. If no mode is within the limits, or the switch fails and is rolled
+ * back, stay. Return: 1 if the mode was switched; 0 if not; -EIO if the board is not in the present
+ * mode after a failed switch, which has been reported. */
 int jetwatt_timeshare_mode_follow(struct jetwatt_timeshare_mode *m,
 				 const struct jetwatt_timeshare_conf *conf, double arrival_hz);
 

@@ -120,7 +120,7 @@ void jetwatt_timeshare_forget(struct jetwatt_timeshare *s)
 }
 
 /* Adapt the mode to the counted request rate, once enough requests have been counted. After a
- * switch of mode, also a failed one, the durations of the time slices before it no longer hold. */
+ * switch of mode, the durations of the time slices before it no longer hold. */
 static void adapt_mode(struct jetwatt_timeshare *s)
 {
 	int moved;

@@ -60,7 +60,7 @@ struct jetwatt_timeshare_span {
  * @planned: 1: @plan is valid
  * @feasible: 1: the plan is within the latency limit
  * @give_way: 1: the time slice of training ends at the next opportunity
- * @failed: 1: freezing, thawing or a mode switch failed, so the run ends
+ * @failed: 1: freezing, thawing or the roll-back of a mode switch failed, so the run ends
  * @batch_sent: minibatch size last written to the server; -1: the write failed
  * @logged: not 0: a log line has reported that the latency limit cannot be met
  * @beyond: number of consecutive plans beyond the latency limit
