@@ -22,7 +22,7 @@ made()
 # Read the names of all predictors from the error message for a wrong name.
 methods=$(build/jetwatt predict --method rnd 2>&1 | sed -n 's/,//g; s/ or / /; s/.*fix: --method //p')
 
-echo 1..$((48 + 2 * $(wc -w <<< "$methods")))
+echo 1..$((49 + 2 * $(wc -w <<< "$methods")))
 made 16 > $d/one.csv
 made "16 32" > $d/two.csv
 cut -d, -f1-4 $d/one.csv > $d/modes.csv
@@ -144,6 +144,7 @@ no "several minibatch sizes are refused by a method without that feature" 'sever
 no "a method without a file format cannot save a model" 'cannot be saved to a file' predict $one --method nn --save-model $d/none
 no "a model of another method is refused" 'is of method auto, not nn' predict --model $d/model --modes $d/modes.csv --method nn
 no "a reference is refused with a model file" 'cannot be combined' predict --model $d/model --modes $d/modes.csv --reference $d/one.csv
+no "a profile from another kind of board is refused" 'another kind of board' optimize --power 14 --profile $d/foreign.csv --modes $d/modes.csv
 no "--apply is refused with --dry-run" 'cannot be combined with --dry-run' optimize --power 14 $one --apply --dry-run
 no "gmd with a predictor is refused" 'cannot be combined with --strategy gmd' profile --method nn --strategy gmd --power 20 -- true
 build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --explain --method linreg --json - > $d/out 2> $d/err

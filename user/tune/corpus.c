@@ -140,15 +140,12 @@ static size_t gpu_levels_shared(const struct gpu_levels *l, const struct gpu_lev
 	return within;
 }
 
-int jetwatt_references_leave_out(const struct jetwatt_predictor *by, const char *path,
-				 const struct jetwatt_row *row, size_t n,
-				 const struct jetwatt_mode *mode, size_t modes)
+int jetwatt_references_foreign(const struct jetwatt_row *row, size_t n, const struct jetwatt_mode *mode,
+			       size_t modes)
 {
 	struct gpu_levels reference = { .n = 0 }, board = { .n = 0 };
 	size_t within, board_within, same, board_same;
 
-	if (by->kind & JETWATT_PREDICTOR_REFERENCE)
-		return 0;
 	for (size_t i = 0; i < n; i++)
 		gpu_levels_add(&reference, &row[i].mode);
 	for (size_t i = 0; i < modes; i++)
@@ -156,7 +153,14 @@ int jetwatt_references_leave_out(const struct jetwatt_predictor *by, const char 
 	within = gpu_levels_shared(&reference, &board, &same);
 	board_within = gpu_levels_shared(&board, &reference, &board_same);
 	/* A single level in the range of the other ones can be missing by chance. */
-	if (within < 2 || board_within < 2 || 2 * same >= within || 2 * board_same >= board_within)
+	return within >= 2 && board_within >= 2 && 2 * same < within && 2 * board_same < board_within;
+}
+
+int jetwatt_references_leave_out(const struct jetwatt_predictor *by, const char *path,
+				 const struct jetwatt_row *row, size_t n,
+				 const struct jetwatt_mode *mode, size_t modes)
+{
+	if (by->kind & JETWATT_PREDICTOR_REFERENCE || !jetwatt_references_foreign(row, n, mode, modes))
 		return 0;
 	jetwatt_notice("%s is left out: its GPU clocks are those of another kind of board", path);
 	return 1;

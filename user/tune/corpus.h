@@ -57,10 +57,17 @@ long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_
 int jetwatt_references_suit(const struct jetwatt_predictor *by, size_t n);
 
 /*
+ * Return: 1 if the @n rows @row are of another kind of board than the @modes candidates @mode: of the
+ * GPU clocks in the range that both have, less than half are the same; else 0.
+ */
+int jetwatt_references_foreign(const struct jetwatt_row *row, size_t n, const struct jetwatt_mode *mode,
+			       size_t modes);
+
+/*
  * Check whether a search among the @modes candidates @mode leaves out a reference, because it is of
- * another kind of board: of the GPU clocks in the range that both have, less than half are the same.
- * Few measured modes do not show how far such a reference misleads. A predictor that is fine-tuned to
- * the measured modes needs it nevertheless. Return: 1, after a notice that names @path; else 0.
+ * another kind of board. Few measured modes do not show how far such a reference misleads. A predictor
+ * that is fine-tuned to the measured modes needs it nevertheless. Return: 1, after a notice that names
+ * @path; else 0.
  */
 int jetwatt_references_leave_out(const struct jetwatt_predictor *by, const char *path,
 				 const struct jetwatt_row *row, size_t n,

@@ -195,6 +195,20 @@ out:
 	return err;
 }
 
+/* Read a file of measurements. Those of another kind of board say little about the modes of this one, and
+ * the answer would be a guess. @must: 1: the file must exist. Return: 0, exit code. */
+static int read_measurements(struct jetwatt_tuner *l, const char *path, int must)
+{
+	size_t before = l->nr_rows;
+	int err = jetwatt_tuner_read(l, path, must);
+
+	if (err || !jetwatt_references_foreign(l->row + before, l->nr_rows - before, l->mode, l->nr_modes))
+		return err;
+	return jetwatt_error_report(JETWATT_EXIT_USAGE, "its GPU clocks are those of another kind of board",
+				    "measure the job on this kind of board: jetwatt profile -o FILE.csv -p PID",
+				    "cannot use the measurements in %s", path);
+}
+
 /* Continue from the file of an interrupted run. The modes in this file count as measured by this
  * run. */
 static int resume_from_file(struct jetwatt_tuner *l, const struct jetwatt_optimize *in)
@@ -208,7 +222,7 @@ static int resume_from_file(struct jetwatt_tuner *l, const struct jetwatt_optimi
 	if (in->inference.strategy && in->inference.sizes == 1)
 		err = jetwatt_tuner_label_rows(l, in->inference.size[0]);
 	if (!err)
-		err = jetwatt_tuner_read(l, in->out, 0);
+		err = read_measurements(l, in->out, 0);
 	if (err)
 		return err;
 	l->measured = jetwatt_tuner_known(l) - before;
@@ -269,7 +283,7 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	if (l.sizes)
 		a.baseline = NULL;
 	if (!err && in.profile)
-		err = jetwatt_tuner_read(&l, in.profile, 1);
+		err = read_measurements(&l, in.profile, 1);
 	if (!err && job)
 		err = resume_from_file(&l, &in);
 	if (!err && job && in.inference.strategy)
