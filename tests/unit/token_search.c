@@ -96,10 +96,17 @@ TEST_F(search, least_time_to_first_token_is_named)
 	EXPECT_NE(NULL, strstr(text, " with 42.00 ms to the first token")) TH_LOG("%s", text);
 }
 
-/* Every verification shows that the mode is slower than its first measurement. */
+/* Time and power of each mode of the next measurements; NULL: all modes are alike. */
+static const double *mode_ms, *mode_w;
+
+/* Every verification shows that the mode is slower than its first measurement; with @mode_ms, only that
+ * of the last mode does. */
 int test_measure(struct jetwatt_tokens *t, struct jetwatt_tuner *l, size_t index, const char *why, int longer)
 {
-	struct jetwatt_row row = { .mode = l->mode[index], .time_ms = longer ? 100 : 9, .power_w = 20,
+	int slower = longer && (!mode_ms || index + 1 == l->nr_modes);
+	struct jetwatt_row row = { .mode = l->mode[index],
+				   .time_ms = slower ? 100 : mode_ms ? mode_ms[index] : 9,
+				   .power_w = mode_w ? mode_w[index] : 20,
 				   .time_sd = 0.01, .power_sd = 0.01 };
 
 	(void)t;
@@ -127,6 +134,28 @@ TEST_F(search, answer_is_measured_if_no_verification_succeeds)
 	EXPECT_LT(0, c.proof.time_ms);
 	EXPECT_LE(VERIFIED_MAX + 5, (int)l.nr_rows);
 	choice_free(&k);
+	jetwatt_tuner_free(&l);
+}
+
+TEST_F(search, prediction_is_that_of_the_chosen_mode)
+{
+	static const double ms[MODES] = { 30, 24, 20, 17, 14.5, 12.5 }, w[MODES] = { 10, 12, 14.5, 17.5, 21, 26 };
+	struct jetwatt_tuner l = { .args = &self->args, .mode = self->mode, .nr_modes = MODES, .risk = 0.05 };
+	struct jetwatt_verify c = { .index = 0 };
+
+	self->t.q = (struct jetwatt_plan_objective){ .minimise = JETWATT_MIN_TIME, .power_w = 30, .risk = 0.05 };
+	mode_ms = ms;
+	mode_w = w;
+	for (size_t i = 0; i < MODES; i++) {
+		self->mode[i].gpu_hz = 300000000 + 150000000 * i;
+		ASSERT_EQ(0, test_measure(&self->t, &l, i, "", 0));
+	}
+	ASSERT_EQ(0, verify(&self->t, &l, MODES, &self->k, &c));
+	mode_ms = mode_w = NULL;
+	EXPECT_EQ(MODES - 2, c.index);
+	EXPECT_LT(0.9 * w[MODES - 2], c.predicted.power_w);
+	EXPECT_GT(1.1 * w[MODES - 2], c.predicted.power_w);
+	l.mode = NULL;
 	jetwatt_tuner_free(&l);
 }
 

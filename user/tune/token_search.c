@@ -236,13 +236,16 @@ static const struct jetwatt_plan_choice *best_candidate(const struct jetwatt_tok
 static int verify(struct jetwatt_tokens *t, struct jetwatt_tuner *l, unsigned int most, struct choice *k,
 		  struct jetwatt_verify *c)
 {
-	size_t verified[VERIFIED_MAX];
-	int nr = 0, n, err;
+	struct {
+		size_t index;
+		struct jetwatt_prediction p;
+	} verified[VERIFIED_MAX], last = { .index = SIZE_MAX };
+	int nr = 0, n, at, err;
 
 	for (;;) {
 		const struct jetwatt_plan_choice *best;
 		/* Without further verifications, the answer is one of the measured modes. */
-		int known = 0, may_measure = l->measured < most && nr < VERIFIED_MAX;
+		int may_measure = l->measured < most && nr < VERIFIED_MAX;
 
 		err = rank(t, l, may_measure, k, &n);
 		if (err)
@@ -252,19 +255,22 @@ static int verify(struct jetwatt_tokens *t, struct jetwatt_tuner *l, unsigned in
 			best = &k->at[0];
 		if (!best)
 			return explain_infeasible(t, l, k);
-		for (int i = 0; i < nr; i++)
-			known |= verified[i] == best->index;
-		if (known || nr == VERIFIED_MAX) {
+		for (at = 0; at < nr && verified[at].index != best->index;)
+			at++;
+		if (at < nr || nr == VERIFIED_MAX) {
 			c->index = best->index;
+			c->predicted = at < nr ? verified[at].p : best->p;
 			c->proven = 1;
 			jetwatt_plan_reading(&l->mode[best->index], l->row, l->nr_rows, &c->proof);
 			return jetwatt_mode_guard_apply(l->guard, &l->mode[best->index]);
 		}
 		/* The prediction from other modes is more informative than that from the mode itself. */
-		if (!best->measured || !nr)
-			c->predicted = best->p;
+		if (!best->measured || best->index != last.index) {
+			last.index = best->index;
+			last.p = best->p;
+		}
 		if (best->measured)
-			verified[nr++] = best->index;
+			verified[nr++] = last;
 		err = jetwatt_token_measure(t, l, best->index, best->measured ? "proof" : "best candidate",
 					    best->measured);
 		if (err)
