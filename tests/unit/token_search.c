@@ -53,22 +53,39 @@ FIXTURE_TEARDOWN(search)
 	jetwatt_estimator_forget(&self->l.by);
 }
 
+static FILE *errors;
+static int errors_fd;
+
+/* From now on, write errors and notices to a file. */
+static void keep_errors(void)
+{
+	errors = tmpfile();
+	errors_fd = dup(STDERR_FILENO);
+	dup2(fileno(errors), STDERR_FILENO);
+}
+
+/* Return: the errors and notices since keep_errors(). */
+static const char *kept_errors(void)
+{
+	static char text[512];
+
+	dup2(errors_fd, STDERR_FILENO);
+	close(errors_fd);
+	rewind(errors);
+	text[fread(text, 1, sizeof(text) - 1, errors)] = '\0';
+	fclose(errors);
+	return text;
+}
+
 /* Return: the text of explain_infeasible(). */
 static const char *infeasible(FIXTURE_DATA(search) *self)
 {
-	static char text[512];
-	FILE *f = tmpfile();
-	int err = dup(STDERR_FILENO), code;
-	size_t n;
+	const char *text;
+	int code;
 
-	dup2(fileno(f), STDERR_FILENO);
+	keep_errors();
 	code = explain_infeasible(&self->t, &self->l, &self->k);
-	dup2(err, STDERR_FILENO);
-	close(err);
-	rewind(f);
-	n = fread(text, 1, sizeof(text) - 1, f);
-	text[n] = '\0';
-	fclose(f);
+	text = kept_errors();
 	return code == JETWATT_EXIT_INFEASIBLE ? text : "another exit code";
 }
 
@@ -121,6 +138,8 @@ TEST_F(search, answer_is_measured_if_no_verification_succeeds)
 				   .risk = 0.05 };
 	struct jetwatt_verify c = { .index = 0 };
 	struct choice k;
+	const char *text;
+	int err;
 
 	ASSERT_NE(NULL, l.mode);
 	for (int i = 0; i < MANY; i++)
@@ -130,7 +149,14 @@ TEST_F(search, answer_is_measured_if_no_verification_succeeds)
 	for (size_t i = 0; i < 5; i++)
 		ASSERT_EQ(0, test_measure(&self->t, &l, 853 * i, "", 0));
 	ASSERT_EQ(0, choice_alloc(&k, MANY));
-	ASSERT_EQ(0, verify(&self->t, &l, MANY, &k, &c));
+	/* No measurement had a prefill step, so the time to first token is unknown. */
+	self->t.ttft_ms = 1;
+	self->t.mix.per_prompt = 0;
+	keep_errors();
+	err = verify(&self->t, &l, MANY, &k, &c);
+	text = kept_errors();
+	ASSERT_EQ(0, err);
+	EXPECT_NE(NULL, strstr(text, "--ttft was not checked")) TH_LOG("%s", text);
 	EXPECT_LT(0, c.proof.time_ms);
 	EXPECT_LE(VERIFIED_MAX + 5, (int)l.nr_rows);
 	choice_free(&k);

@@ -262,6 +262,8 @@ static int verify(struct jetwatt_tokens *t, struct jetwatt_tuner *l, unsigned in
 			c->predicted = at < nr ? verified[at].p : best->p;
 			c->proven = 1;
 			jetwatt_plan_reading(&l->mode[best->index], l->row, l->nr_rows, &c->proof);
+			if (t->ttft_ms > 0 && !(t->mix.per_prompt > 0))
+				jetwatt_notice("--ttft was not checked: no prefill step was found");
 			return jetwatt_mode_guard_apply(l->guard, &l->mode[best->index]);
 		}
 		/* The prediction from other modes is more informative than that from the mode itself. */
