@@ -22,7 +22,7 @@ made()
 # Read the names of all predictors from the error message for a wrong name.
 methods=$(build/jetwatt predict --method rnd 2>&1 | sed -n 's/,//g; s/ or / /; s/.*fix: --method //p')
 
-echo 1..$((49 + 2 * $(wc -w <<< "$methods")))
+echo 1..$((50 + 2 * $(wc -w <<< "$methods")))
 made 16 > $d/one.csv
 made "16 32" > $d/two.csv
 cut -d, -f1-4 $d/one.csv > $d/modes.csv
@@ -88,6 +88,12 @@ made 16 | awk -F, 'NR == 1 || NR % 3 == 2' > $d/few.csv
 say="build/jetwatt predict --modes $d/modes.csv --json"
 $say --profile $d/few.csv --save-model $d/model > $d/out 2> $d/err && $say --model $d/model > $d/again 2>> $d/err
 check "a saved model predicts the same" "[ $? = 0 ] && [ \$(jq '.modes | length' $d/again) = 36 ] && cmp $d/out $d/again && [ \$(wc -c < $d/model) -lt 4096 ]"
+rm -f $d/pipe
+mkfifo $d/pipe
+cat $d/pipe > $d/again &
+$say --profile $d/few.csv --save-model $d/pipe > $d/out 2> $d/err
+check "a pipe is not replaced by the model but gets it" "[ $? = 0 ] && [ -p $d/pipe ] && wait $! && cmp $d/model $d/again"
+kill $! 2> /dev/null
 head -c 300 $d/model > $d/short
 $say --model $d/short > $d/out 2> $d/err
 check "a truncated model is refused" "[ $? = 1 ] && grep -q 'is not a model file' $d/err && [ ! -s $d/out ]"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads and writes model files; a file is replaced as a whole or not at all.
+ * Reads and writes model files; a regular file is replaced as a whole or not at all.
  */
 #include "tune/model_file.h"
 
@@ -34,26 +34,23 @@ int jetwatt_model_file_read(const char *path, struct jetwatt_fitted **f)
 	return err;
 }
 
-/* Write the bytes of the model to @fd, set the usual permissions and close @fd. Return: 0; negative
- * errno, @temp is removed. */
+/* Write the bytes of the model to @fd and close @fd; if @temp is not NULL, the file of that name is new:
+ * set the usual permissions. Return: 0; negative errno, @temp is removed. */
 static int model_file_put(const char *temp, int fd, const unsigned char *bytes, size_t len)
 {
 	mode_t mask = umask(0);
 	FILE *f = fdopen(fd, "w");
-	int err = 0;
+	int err = f ? 0 : -errno;
 
 	umask(mask);
-	if (!f) {
-		err = -errno;
+	if (!f)
 		close(fd);
-		unlink(temp);
-		return err;
-	}
-	if (fwrite(bytes, 1, len, f) != len || fflush(f) || fchmod(fd, 0666 & ~mask) || fsync(fd))
+	else if (fwrite(bytes, 1, len, f) != len || fflush(f) ||
+		 (temp && (fchmod(fd, 0666 & ~mask) || fsync(fd))))
 		err = -errno;
-	if (fclose(f) && !err)
+	if (f && fclose(f) && !err)
 		err = -errno;
-	if (err)
+	if (err && temp)
 		unlink(temp);
 	return err;
 }
@@ -62,18 +59,20 @@ int jetwatt_model_file_write(const char *path, const struct jetwatt_fitted *f)
 {
 	unsigned char *bytes = NULL;
 	char temp[PATH_MAX];
+	struct stat st;
+	/* A device or a pipe can't be replaced, so it is written directly. */
+	int replace = stat(path, &st) || S_ISREG(st.st_mode), err, fd;
 	size_t len;
-	int err, fd;
 
 	if (snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >= (int)sizeof(temp))
 		return -ENAMETOOLONG;
 	err = jetwatt_fitted_save(f, &bytes, &len);
 	if (err)
 		return err;
-	fd = mkostemp(temp, O_CLOEXEC);
-	err = fd < 0 ? -errno : model_file_put(temp, fd, bytes, len);
+	fd = replace ? mkostemp(temp, O_CLOEXEC) : open(path, O_WRONLY | O_CLOEXEC);
+	err = fd < 0 ? -errno : model_file_put(replace ? temp : NULL, fd, bytes, len);
 	free(bytes);
-	if (!err && rename(temp, path)) {
+	if (!err && replace && rename(temp, path)) {
 		err = -errno;
 		unlink(temp);
 	}
