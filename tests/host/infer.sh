@@ -6,7 +6,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-infer
 . tests/host/check.inc
-echo 1..14
+echo 1..16
 
 python3 - $d << 'END_OF_BOARD'
 import random, sys
@@ -78,6 +78,18 @@ result "the reported latency can be met" $?
 ask 1 100 60
 [ $status = 3 ] && grep -q -- "fix: --power [0-9]*W" $d/err
 result "an impossible power: the lowest is reported" $?
+
+# Add a reading of the highest mode, which draws 44 W, that is far too low.
+echo 12,2201600,1300000000,3199000000,32,41.4,15 | cat $d/some.csv - > $d/low.csv
+run build/jetwatt optimize --power 20W --latency 500ms --arrival 700Hz --batch 32,64 --profile $d/low.csv \
+	--modes $d/modes.csv
+[ $status = 3 ]
+result "a power reading that the model contradicts is no answer" $?
+echo 12,2201600,1300000000,3199000000,32,41.4,15.1 | cat $d/low.csv - > $d/lower.csv
+run build/jetwatt optimize --power 20W --latency 500ms --arrival 700Hz --batch 32,64 --profile $d/lower.csv \
+	--modes $d/modes.csv
+[ $status = 0 ]
+result "two such readings are trusted" $?
 
 run build/jetwatt optimize --power 30W --latency 100ms --profile $d/some.csv --modes $d/modes.csv
 [ $status = 2 ] && grep -q -- "--arrival" $d/err

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/search.h"
 #include "tune/offline.h"
 #include "util/error.h"
 
@@ -97,22 +98,40 @@ static int inference_sizes_of_rows(struct jetwatt_inference *f, const struct jet
  * struct inference_table - times and powers of all modes, for each minibatch size
  * @t: time of a minibatch, in milliseconds: measured, or an upper bound at the accepted risk
  * @w: power, in watts: measured, or an upper bound at the accepted risk
- * @seen: 1: @t and @w are measured
+ * @p: predictions
+ * @seen: 1: @t and @w are measured once, 2: more than once; 0: they are predicted
  */
 struct inference_table {
 	double *t, *w;
+	struct jetwatt_prediction *p;
 	unsigned char *seen;
 };
+
+/* A single power reading that the model contradicts is likely too low by chance: take the upper bound of
+ * the prediction instead. A reading over the budget is tested as if it were the budget, because it may
+ * become the suggested budget. @z: standard deviations of the bound. */
+static void inference_distrust(const struct jetwatt_inference *f, size_t cells, double z,
+			       struct inference_table *table)
+{
+	for (size_t at = 0; at < cells; at++) {
+		const struct jetwatt_prediction *p = &table->p[at];
+		double budget_w = fmax(f->q.power_w, table->w[at]);
+
+		if (table->seen[at] == 1 && !jetwatt_reading_plausible(table->w[at], 1, p, budget_w))
+			table->w[at] = fmax(table->w[at], p->power_w * exp(z * p->power_sd));
+	}
+}
 
 static int inference_fill_table(const struct jetwatt_inference *f, struct jetwatt_tuner *l,
 				struct inference_table *table)
 {
-	struct jetwatt_prediction *p = malloc(l->nr_modes * sizeof(*p));
 	uint32_t *batch = malloc(l->nr_modes * sizeof(*batch));
 	double z = jetwatt_plan_quantile(f->risk / 2);
-	int feature = l->nr_rows && l->row[0].batch, err = p && batch ? 0 : -ENOMEM;
+	int feature = l->nr_rows && l->row[0].batch, err = batch ? 0 : -ENOMEM;
 
 	for (size_t k = 0; k < f->sizes && !err; k++) {
+		struct jetwatt_prediction *p = table->p + k * l->nr_modes;
+
 		for (size_t i = 0; i < l->nr_modes; i++)
 			batch[i] = f->size[k];
 		err = jetwatt_fitted_predict(l->model, l->mode, feature ? batch : NULL, l->nr_modes, p);
@@ -131,9 +150,10 @@ static int inference_fill_table(const struct jetwatt_inference *f, struct jetwat
 			/* Of several measurements, take the longest time and the highest power. */
 			table->t[at] = table->seen[at] ? fmax(table->t[at], l->row[r].time_ms) : l->row[r].time_ms;
 			table->w[at] = table->seen[at] ? fmax(table->w[at], l->row[r].power_w) : l->row[r].power_w;
-			table->seen[at] = 1;
+			table->seen[at] = table->seen[at] ? 2 : 1;
 		}
-	free(p);
+	if (!err)
+		inference_distrust(f, f->sizes * l->nr_modes, z, table);
 	free(batch);
 	return err;
 }
@@ -178,9 +198,10 @@ int jetwatt_inference_offline(struct jetwatt_inference *f, struct jetwatt_tuner 
 		return code;
 	n = f->sizes * l->nr_modes;
 	table.t = malloc(2 * n * sizeof(*table.t));
+	table.p = malloc(n * sizeof(*table.p));
 	table.seen = calloc(n, 1);
 	table.w = table.t + n;
-	err = table.t && table.seen ? inference_fill_table(f, l, &table) : -ENOMEM;
+	err = table.t && table.p && table.seen ? inference_fill_table(f, l, &table) : -ENOMEM;
 	if (err)
 		code = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
 					 "cannot predict");
@@ -188,7 +209,7 @@ int jetwatt_inference_offline(struct jetwatt_inference *f, struct jetwatt_tuner 
 				      &f->plan))
 		code = jetwatt_inference_infeasible(f, l, table.t, table.w);
 	if (!code) {
-		f->measured = table.seen[f->plan.size[0] * l->nr_modes + f->plan.mode];
+		f->measured = table.seen[f->plan.size[0] * l->nr_modes + f->plan.mode] > 0;
 		a->inference = f;
 		a->chosen = &l->mode[f->plan.mode];
 		if (!l->silent)
@@ -196,6 +217,7 @@ int jetwatt_inference_offline(struct jetwatt_inference *f, struct jetwatt_tuner 
 		code = jetwatt_offline_apply(l, apply, a->chosen);
 	}
 	free(table.t);
+	free(table.p);
 	free(table.seen);
 	return code;
 }
