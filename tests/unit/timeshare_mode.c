@@ -75,6 +75,18 @@ TEST_F(mode, measurements_of_a_mode_are_combined)
 	EXPECT_LT(30.4, self->m.plan.power_w);
 }
 
+/* A reading far below those of the neighbouring clocks does not show that the mode is within the budget. */
+TEST_F(mode, outlier_of_power_is_not_chosen)
+{
+	unlink(self->conf.infer_modes);
+	write_file(self->conf.infer_modes, "cores,cpu_khz,gpu_hz,emc_hz,batch,time_ms,power_w\n"
+		   "4,1,1,1,16,40,20\n4,1,2,1,16,30,25\n4,1,3,1,16,25,30\n4,1,4,1,16,20,35\n");
+	write_file(self->conf.train_modes, "cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w\n"
+		   "4,1,1,1,20,22\n4,1,2,1,14,28\n4,1,3,1,10,18\n4,1,4,1,8,40\n");
+	ASSERT_EQ(0, jetwatt_timeshare_mode_open(&self->m, NULL, &self->conf));
+	EXPECT_EQ(2, applied.gpu_hz);
+}
+
 TEST_F(mode, board_stays_in_its_mode_if_a_switch_fails)
 {
 	write_file(self->conf.train_modes, "cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w\n4,1,1,1,20,22\n4,1,2,1,10,29\n");

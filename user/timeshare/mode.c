@@ -16,8 +16,8 @@
 /* Relative change of the request rate that triggers a new choice of the mode. */
 #define MOVED	0.1
 
-/* Find the best plan among all @n modes; if @n is 1, for the mode at index @from. Return: 1 if a plan
- * was found; 0 if no mode is within the limits. */
+/* Find the best plan among all @n modes, without those whose power is an outlier; if @n is 1, for the
+ * mode at index @from. Return: 1 if a plan was found; 0 if no mode is within the limits. */
 static int find_plan(const struct jetwatt_timeshare_mode *m, const struct jetwatt_timeshare_conf *conf,
 		     double arrival_hz, size_t from, size_t n, struct jetwatt_slice_plan *plan)
 {
@@ -29,7 +29,7 @@ static int find_plan(const struct jetwatt_timeshare_mode *m, const struct jetwat
 	for (size_t w = 0; w < 2; w++) {
 		const struct jetwatt_mode_table_work *f = &m->files->work[w];
 
-		work[w] = (struct jetwatt_slice_work){ f->size, f->sizes, f->time_ms, f->power_w };
+		work[w] = (struct jetwatt_slice_work){ f->size, f->sizes, f->time_ms, f->clean_w };
 	}
 	/* For a single mode, gather the server's times for all minibatch sizes in arrays. */
 	for (size_t z = 0; one && z < work[1].sizes; z++) {
