@@ -4,7 +4,7 @@
 # Test stat and record: their values must agree with those of the plant, and their exit status must
 # be that of the command.
 . "${0%/*}/common.inc"
-plan 19
+plan 20
 
 # within A B PERCENT: do A and B differ by at most PERCENT?
 within()
@@ -23,6 +23,14 @@ result $? "the output fits into 80 columns"
 run jetwatt stat --json -o "$T/json" -- train --minibatches 60
 exits 0 && [ "$(number minibatches "$T/json")" = 60 ]
 result $? "stat --json: all minibatches"
+
+# The values of the simulated chips are about 0.2 s old.
+jetwatt stat --json -- sh -c "cat /proc/uptime > $T/ended" 2> "$T/err" |
+	{ read -r line; cat /proc/uptime > "$T/printed"; echo "$line"; cat; } > "$T/out"
+waited=$(cat "$T/ended" "$T/printed" | awk '{ t[NR] = $1 } END { print t[2] - t[1] }')
+echo "# printed ${waited} s after the end of the job"
+[ -s "$T/out" ] && awk -v s="$waited" 'BEGIN { exit !(s > 0 && s < 0.8) }'
+result $? "stat prints soon after the end of the job"
 
 run jetwatt record -o "$T/rec.jwt" --json -- train --minibatches 100
 cp "$T/out" "$T/closing"

@@ -265,7 +265,7 @@ static int close_trace(struct record *rec, const struct jetwatt_board *board)
 	int err;
 
 	if (!w->failed)
-		jetwatt_session_finish(w);
+		jetwatt_session_finish(w, JETWATT_SESSION_LATER_NS);
 	end.waits_lost = jetwatt_session_waits_lost(w);
 	end.missed = jetwatt_session_missed(w);
 	if (w->child.gone)

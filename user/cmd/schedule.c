@@ -184,7 +184,7 @@ static int schedule(const struct schedule_input *in, const struct jetwatt_timesh
 	jetwatt_corunner_stop(&s.infer);
 	status = jetwatt_corunner_stop(&s.train);
 	if (!err) {
-		jetwatt_session_finish(&s.session);
+		jetwatt_session_finish(&s.session, JETWATT_SESSION_LATER_NS);
 		jetwatt_timeshare_count_energy(&s);
 		if (in->json)
 			schedule_print_json(&s, f);

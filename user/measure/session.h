@@ -47,7 +47,8 @@
  * @minibatches: number of training minibatches in the waits that jetwatt_session_forget() has discarded, which
  *	end at @counted_ns or before
  * @last_wait_ns: end of the last wait for the GPU, ns
- * @power_ns: time of the last power sample, ns
+ * @power_ns: time of the last power sample that the join has delivered, ns
+ * @sampled_ns: time of the last sample that has arrived, ns
  * @alive_ns: time of the last reading of each rail of the total power, ns
  * @last_batch_ns: time at which the last batch of samples arrived, ns
  * @bus_uv: last measured bus voltage of each rail, uV
@@ -100,7 +101,7 @@ struct jetwatt_session {
 	size_t nr_sync, max_sync;
 	struct jetwatt_sync *mark;
 	size_t nr_mark, max_mark;
-	uint64_t samples, lost, waits, last_wait_ns, power_ns;
+	uint64_t samples, lost, waits, last_wait_ns, power_ns, sampled_ns;
 	size_t minibatches;
 	uint64_t counted_ns;
 	uint64_t alive_ns[JETWATT_RAILS_MAX], last_batch_ns;
@@ -185,9 +186,12 @@ int jetwatt_session_run(struct jetwatt_session *w, int ms);
  */
 int jetwatt_session_sleep(struct jetwatt_session *w, int ms);
 
-/* After the end of the job: run the event loop until a sample later than the job's end has arrived
- * (at most 2 s), then deliver the records that the join holds back. */
-void jetwatt_session_finish(struct jetwatt_session *w);
+/* After the end of the job: run the event loop until a sample has arrived that is more than @later_ns
+ * later than the job's end (at most 2 s), then deliver the records that the join holds back. */
+void jetwatt_session_finish(struct jetwatt_session *w, uint64_t later_ns);
+
+/* For jetwatt_session_finish() if it is not known how old the values of the sensors are, ns. */
+#define JETWATT_SESSION_LATER_NS	1000000000ull
 
 /* Discard the power samples before @before_ns, except the last of these samples. */
 void jetwatt_session_discard(struct jetwatt_session *w, uint64_t before_ns);

@@ -134,6 +134,8 @@ void jetwatt_session_samples(const struct jetwatt_samples *s, void *session)
 
 	w->running = 1;
 	w->last_batch_ns = jetwatt_clock_ns();
+	if (s->count)
+		w->sampled_ns = s->time_ns[s->count - 1];
 	note_bus(w, s);
 	if (w->recorder)
 		jetwatt_trace_write_samples(s, w->recorder);

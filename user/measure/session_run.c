@@ -148,12 +148,13 @@ int jetwatt_session_sleep(struct jetwatt_session *w, int ms)
 	return w->stop || w->ended || w->failed;
 }
 
-void jetwatt_session_finish(struct jetwatt_session *w)
+void jetwatt_session_finish(struct jetwatt_session *w, uint64_t later_ns)
 {
 	uint64_t end = w->ended ? w->ended_ns : jetwatt_clock_ns();
 
 	jetwatt_session_read_sysfs(w, 1);
-	for (int i = 0; i < 40 && w->power_ns <= end && !w->failed; i++)
+	/* Do not wait until the join delivers these samples: it holds them back for the hold time. */
+	for (int i = 0; i < 40 && w->sampled_ns <= end + later_ns && !w->failed; i++)
 		jetwatt_session_run(w, 50);
 	if (w->probe)
 		jetwatt_probe_dispatch(w->probe);

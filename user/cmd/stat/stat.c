@@ -177,7 +177,7 @@ static int stat_print(struct stat_verb *v, const struct run *r,
 	struct jetwatt_work_unit per[JETWATT_UNITS_MAX];
 	struct jetwatt_summary s;
 	int err = jetwatt_summary_make(&s, &r->run);
-	int n = r->units ? jetwatt_work_units_results(r->units, per) : 0;
+	int n = r->units ? jetwatt_work_units_results(r->units, per) : 0, failed;
 
 	if (err)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
@@ -202,8 +202,10 @@ static int stat_print(struct stat_verb *v, const struct run *r,
 		jetwatt_notice("run %d of %d: %.4g J, %.3g s, %zu minibatches", v->runs,
 				   v->in->repeat, s.total_j, s.elapsed_s, s.minibatches);
 	}
-	/* main() reports failed writes to standard output. */
-	return v->f != stdout && (fflush(v->f) || ferror(v->f)) ? stat_unwritable(v->in) : 0;
+	/* Who reads the output must not wait until the probe is detached. main() reports failed writes
+	 * to standard output. */
+	failed = fflush(v->f) || ferror(v->f);
+	return v->f != stdout && failed ? stat_unwritable(v->in) : 0;
 }
 
 static void stat_poll(void *arg)
@@ -220,7 +222,7 @@ static void stat_poll(void *arg)
 static int stat_finish(struct stat_verb *v, struct jetwatt_session *w, struct run *r, uint64_t end,
 		       const struct jetwatt_usage_result *u)
 {
-	jetwatt_session_finish(w);
+	jetwatt_session_finish(w, jetwatt_energy_error_age(&r->run.error, w));
 	if (w->failed)
 		return jetwatt_session_error(w);
 	if (r->units)
