@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/verbs.h"
 #include "util/error.h"
@@ -41,18 +42,24 @@ static int print_help(FILE *f, int status)
 	return status;
 }
 
-/* Flush standard output and report a failed write. A @status of the verb other than 0 takes
- * precedence over a failed write.
- * Return: exit status. */
-static int flush_output(int status)
+/* Process that reports failed writes; a forked child that calls exit() shares the stream's buffer. */
+static pid_t main_pid;
+
+/* At exit, flush standard output and report a failed write. Called at exit because argp ends the
+ * process after the help of a verb. A @status other than 0 takes precedence over a failed write. */
+static void flush_output(int status, void *unused)
 {
+	(void)unused;
+	if (getpid() != main_pid)
+		return;
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
-		return status;
+		return;
 	jetwatt_error_report(JETWATT_EXIT_FAILED, errno ? strerror(errno) : NULL,
 			  "check that the disk is not full and that the reader of the pipe still runs; verbs with -o FILE can write to a file",
 			  "cannot write to standard output");
-	return status ? status : JETWATT_EXIT_FAILED;
+	if (!status)
+		_exit(JETWATT_EXIT_FAILED);
 }
 
 static int unknown_verb(const char *name)
@@ -71,6 +78,8 @@ static int unknown_verb(const char *name)
 
 int main(int argc, char **argv)
 {
+	main_pid = getpid();
+	on_exit(flush_output, NULL);
 	if (argc < 2)
 		return print_help(stderr, JETWATT_EXIT_USAGE);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
@@ -81,6 +90,6 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < NR; i++)
 		if (!strcmp(argv[1], verbs[i].name))
-			return flush_output(verbs[i].run(argc - 1, argv + 1));
+			return verbs[i].run(argc - 1, argv + 1);
 	return unknown_verb(argv[1]);
 }
