@@ -77,10 +77,12 @@ FIXTURE_SETUP(back_off)
 	l->known.mode = calloc(2, sizeof(*l->known.mode));
 	ASSERT_NE(NULL, l->known.mode);
 	l->known.nr_modes = 2;
+	for (int i = 0; i < 2; i++)
+		l->known.mode[i] = self->mode[i] =
+			(struct jetwatt_mode){ 4, 729600, 300000000 + 300000000ull * i, 2133000000 };
 	ASSERT_EQ(0, jetwattd_learner_open(l));
 	for (int i = 0; i < 2; i++) {
-		self->mode[i] = (struct jetwatt_mode){ 4, 729600, 300000000 + 300000000ull * i, 2133000000 };
-		l->known.mode[i] = row.mode = self->mode[i];
+		row.mode = self->mode[i];
 		row.time_ms = 200 / (i + 1);
 		row.power_w = 12 + 6 * i;
 		ASSERT_EQ(0, jetwatt_tuner_add(&l->known, &row));
