@@ -47,6 +47,43 @@ TEST(standard_deviation_of_window_means)
 	}
 }
 
+/* Windows that contain a switch of mode do not count. The estimate does not depend on the number of windows. */
+TEST(standard_deviation_within_one_mode)
+{
+	struct jetwattd_swing s = { 0 }, noise = { 0 };
+	const uint64_t second = 1000000000;
+	double sd = JETWATTD_SWING, noise_sd = JETWATTD_SWING;
+
+	/* Each mode lasts four and a half windows, and draws 2 % more or less than the one before. */
+	for (int i = 1; i < 400; i++)
+		for (int k = 1; k <= 9; k++)
+			sd = jetwattd_swing(&s, 20 + 0.4 * (i % 2 ? k < 2 ? k / 2.0 : 1 : k < 2 ? 1 - k / 2.0 : 0),
+					    (9 * i + k) * second / 2, 9 * i * second / 2, second, sd);
+	EXPECT_GT(0.003, sd) TH_LOG("%g", sd);
+	for (int i = 1; i < 3000; i++)
+		noise_sd = jetwattd_swing(&noise, i % 2 ? 19.8 : 20.2, i * second, 0, second, noise_sd);
+	EXPECT_LT(0.0095, noise_sd) TH_LOG("%g", noise_sd);
+	EXPECT_GT(0.0105, noise_sd) TH_LOG("%g", noise_sd);
+}
+
+/* After lost samples, the power before them does not count. An overshoot that has left the window is not
+ * repaid again. */
+TEST(only_known_power_in_the_window_counts)
+{
+	struct jetwattd_window *s = calloc(1, sizeof(*s));
+	uint64_t ms, span;
+
+	ASSERT_NE(NULL, s);
+	for (ms = 0; ms < 6000; ms++)
+		jetwattd_window_add(s, ms * 1000000, ms < 1000 ? 30 : 19, 0);
+	EXPECT_LT(3.9, jetwattd_window_debt(s, 6000000000, 20));
+	EXPECT_EQ(0, jetwattd_window_debt(s, 1000000000, 20));
+	jetwattd_window_add(s, ms * 1000000 + 500000000, 12, 1);
+	EXPECT_EQ(12, jetwattd_window_mean(s, 1000000000, &span));
+	EXPECT_EQ(0, span);
+	free(s);
+}
+
 /* Feed @n samples, one per ms; @valid: rails with values. Return: the failed rail; -1: none. */
 static int hear(struct jetwattd_cap_thread *c, uint64_t *ms, int n, uint32_t valid)
 {
