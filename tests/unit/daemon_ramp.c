@@ -6,6 +6,7 @@
  */
 #include "daemon/loop.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "kselftest_harness.h"
@@ -21,6 +22,8 @@ static double load;
 /* Additional power of the highest mode, in W. */
 static double highest_w;
 static int switches, said;
+/* Result of each switch of mode; attempts that it refused. */
+static int refuse, refused;
 
 static double watts(const struct jetwatt_mode *m)
 {
@@ -31,6 +34,10 @@ static double watts(const struct jetwatt_mode *m)
 
 int jetwattd_apply(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
 {
+	if (refuse) {
+		refused++;
+		return refuse;
+	}
 	a->mode = *mode;
 	a->applied = 1;
 	a->switched_ns = clock_ns;
@@ -96,7 +103,7 @@ FIXTURE_SETUP(ramp)
 	r->learner.known.nr_modes = MODES;
 	ASSERT_EQ(0, jetwattd_learner_open(&r->learner));
 	jetwattd_ramp_end(r);
-	switches = said = 0;
+	switches = said = refuse = refused = 0;
 	highest_w = 0;
 }
 
@@ -201,16 +208,47 @@ TEST_F(ramp, board_is_restored_without_a_budget)
 TEST_F(ramp, ramp_falls_back_to_the_level_below)
 {
 	double was;
+	int level;
 
 	load = 2;
 	turns(self, 40);
 	was = watts(&self->d.act.mode);
+	level = self->run.ramp.level;
 	load = 2.0 * (1.02 * BUDGET_W - 8) / (was - 8);
 	turns(self, 1);
 	EXPECT_GT(was, watts(&self->d.act.mode));
+	EXPECT_EQ(level - 1, self->run.ramp.level);
 	EXPECT_FALSE(jetwatt_mode_same(&self->d.act.mode, &self->d.act.floor));
 	turns(self, 200);
 	EXPECT_GE(BUDGET_W, watts(&self->d.act.mode));
+}
+
+/* The power just after a switch of mode is still that of the mode before: the ramp does not rise by it. */
+TEST_F(ramp, ramp_stays_on_a_level_until_its_power_is_known)
+{
+	load = 2;
+	turns(self, 2);
+	EXPECT_EQ(0, self->run.ramp.level);
+	turns(self, 1);
+	EXPECT_EQ(1, self->run.ramp.level);
+}
+
+/* If another process controls the board, the ramp ends. A mode that a knob refuses is skipped. */
+TEST_F(ramp, ramp_ends_if_another_process_holds_the_board)
+{
+	static const int errors[] = { -EBUSY, -EIO };
+
+	for (int i = 0; i < 2; i++) {
+		refuse = refused = 0;
+		load = 2;
+		turns(self, 3);
+		ASSERT_TRUE(self->run.ramp.on);
+		refuse = errors[i];
+		turns(self, 4);
+		EXPECT_EQ(i ? 3 : 1, refused);
+		jetwattd_ramp_end(&self->run);
+		self->d.act.applied = 0;
+	}
 }
 
 TEST_F(ramp, ramp_levels_are_from_0_to_1)
