@@ -182,6 +182,83 @@ TEST(intervals_after_a_lower_rate_was_set_are_no_gaps)
 	jetwatt_batch_sum_free(sum);
 }
 
+/* The power rises from 0 to 10 W at 500 ms. The values of the chip are 20 ms old, or its filter has a time
+ * constant of 50 ms: either way, the energy is that of the board, not of the readings. */
+TEST(age_and_filter_of_the_chip_are_undone)
+{
+	const struct jetwatt_batch_sensor s[] = { { .age_ns = 20e6, .idle_uw = -1, .counts = 1 },
+						  { .lag_ns = 50e6, .idle_uw = -1, .counts = 1 } };
+	struct jetwatt_batch_bound b = { .start_ns = 400 * MS, .end_ns = 600 * MS };
+	static struct jetwatt_power p[1000];
+	struct jetwatt_batch_energy_result c;
+
+	for (int k = 0; k < 2; k++) {
+		for (int i = 0; i < 1000; i++)
+			p[i] = reading((uint64_t)i * MS, k ? i < 500 ? 0 : 1e7 * (1 - exp((500 - i) / 50.0)) :
+					       i < 520 ? 0 : 10000000, 0, 1);
+		ASSERT_EQ(jetwatt_batch_energy_result(p, 1000, &s[k], 1, &b, &c), 0);
+		EXPECT_LT(fabs(c.total_uj - 1e6), 1e4) TH_LOG("%g uJ", c.total_uj);
+	}
+}
+
+/* The stated error of a steady power is that of the times of start and end. A chip that is read less often
+ * than it converts has as many values as readings. */
+TEST(error_of_the_times_and_number_of_values)
+{
+	const struct jetwatt_batch_sensor s[] = { { .idle_uw = -1, .counts = 1, .fresh_hz = 1000 },
+						  { .idle_uw = -1, .counts = 1, .fresh_hz = 1000 } };
+	struct jetwatt_batch_bound b = { .start_ns = 200 * MS, .end_ns = 1100 * MS };
+	static struct jetwatt_power p[20];
+	struct jetwatt_batch_energy_result c;
+
+	for (int i = 0; i < 20; i++)
+		p[i] = reading((uint64_t)i * 100 * MS, 6000000, 4000000, 3);
+	ASSERT_EQ(jetwatt_batch_energy_result(p, 20, s, 2, &b, &c), 0);
+	EXPECT_LT(fabs(c.total_sd_uj - JETWATT_BATCH_SKEW_NS * 1e-9 * 1e7 * sqrt(2)), 1e-3) TH_LOG("%g uJ", c.total_sd_uj);
+	EXPECT_LT(fabs(c.samples - 9), 1);
+	EXPECT_EQ(c.grade, 'C');
+}
+
+/* The second of two rails has gaps: with its power before and after them, whatever the samples in them hold.
+ * A reading that the chip repeats with the same time is none. */
+TEST(gaps_of_one_rail)
+{
+	const struct jetwatt_batch_sensor s[] = { { .idle_uw = -1, .counts = 1, .fresh_hz = 1000 },
+						  { .idle_uw = -1, .counts = 1, .fresh_hz = 1000 } };
+	struct jetwatt_batch_bound b = { .start_ns = 50 * MS, .end_ns = 1900 * MS };
+	const int order[] = { 1, 0 };
+	static struct jetwatt_power p[2000];
+	struct jetwatt_batch_energy_result c;
+	uint64_t covered;
+	double uj;
+
+	/* A long gap, a gap of 30 ms, a late reading, and lost samples while the rail has no reading. */
+	for (int i = 0; i < 2000; i++) {
+		int gap = (i > 100 && i < 1000) || (i > 1010 && i < 1040) || (i > 1300 && i < 1315) ||
+			  (i > 1400 && i < 1404);
+
+		p[i] = reading((uint64_t)i * MS, 3000000, gap ? 0 : 1000000, gap ? 1 : 3);
+		p[i].gap = i == 1402;
+	}
+	p[1801] = p[1800];
+	p[1802] = reading(1802 * MS, 3000100, 1000100, 3);
+	ASSERT_EQ(jetwatt_batch_energy_result(p, 2000, s, 2, &b, &c), 0);
+	EXPECT_LT(fabs(c.total_uj - 7400000), 1);
+	EXPECT_LT(fabs(c.covered - (1850 - 900 - 30 - 4) / 1850.0), 1e-6) TH_LOG("%g", c.covered);
+	EXPECT_TRUE(isfinite(c.total_sd_uj));
+	ASSERT_EQ(jetwatt_batch_energy(p, 2000, order, 2, b.start_ns, b.end_ns, &uj, &covered), 0);
+	EXPECT_LT(fabs(uj - 7400000), 1);
+	EXPECT_EQ(covered, (1850 - 900 - 30 - 4) * MS);
+	/* From within a gap to within it. */
+	ASSERT_EQ(jetwatt_batch_energy(p, 2000, order, 1, 300 * MS, 700 * MS, &uj, &covered), 0);
+	EXPECT_LT(fabs(uj - 400000), 1);
+	EXPECT_EQ(covered, 0);
+	/* Between two samples, while the power rises from 1 W to 3 W. */
+	p[0] = reading(0, 500000, 500000, 3);
+	p[1] = reading(10 * MS, 2500000, 500000, 3);
+	EXPECT_LT(fabs(jetwatt_batch_energy_between(&p[0], &p[1], order, 2, 5 * MS, 10 * MS) - 2500 * 5), 1e-6);
+}
+
 /* The board draws 2 W idle and 10 W while a job computes. In each 200 ms, the first job computes
  * for 100 ms and the second for 50 ms; for 25 ms of these, both compute at the same time. */
 TEST(two_jobs_share_energy_by_busy_time)
