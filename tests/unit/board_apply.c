@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* If a knob fails during a switch of the power mode, all knobs are restored: a switch is complete
  * or has no effect, unless a knob refuses the restore too. */
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "board_tree.h"
@@ -262,8 +263,9 @@ TEST_F(board, delayed_value_is_waited_for)
 
 TEST_F(board, failed_roll_back_keeps_the_saved_state)
 {
+	struct jetwatt_board *b;
 	char after[512];
-	int rc;
+	int rc, owner;
 
 	self->t.fail_at = 5;
 	self->t.fail_for = 1000;
@@ -272,6 +274,13 @@ TEST_F(board, failed_roll_back_keeps_the_saved_state)
 	EXPECT_EQ(rc, -ENOTRECOVERABLE);
 	EXPECT_NE(strstr(self->err.fix, "restore"), NULL);
 	EXPECT_TRUE(tree_saved(&self->t));
+	/* The lease stays, too: no other process switches a board that is between two modes. */
+	EXPECT_EQ(jetwatt_board_saved_owner(self->b, &owner), 1);
+	EXPECT_EQ(owner, getpid());
+	b = another(&self->t);
+	ASSERT_NE(b, NULL);
+	EXPECT_EQ(jetwatt_board_apply(b, &low, NULL), -EBUSY);
+	jetwatt_board_close(b);
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -EIO);
 	EXPECT_TRUE(tree_saved(&self->t));
 	self->t.fail_at = 0;
@@ -366,6 +375,62 @@ TEST_F(board, a_knob_that_cannot_be_read_does_not_stop_a_restore)
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 	tree_state(&self->t, now, sizeof(now));
 	EXPECT_STREQ(now, self->first);
+}
+
+/* A knob refuses its saved value: the restore gives all other knobs theirs, and names the cause. */
+TEST_F(board, refused_knob_does_not_stop_the_restore_of_the_others)
+{
+	static const char *const knob[] = { CPU "cpu4/online", EMC6, GPU "max_freq", GPU "min_freq", CPU "cpu11/online",
+					    CPU "cpufreq/policy0/scaling_max_freq" };
+	enum { KNOBS = sizeof(knob) / sizeof(knob[0]) };
+	char after[512];
+
+	for (int k = 0; k < 2; k++) {
+		long long was[KNOBS];
+
+		for (int i = 0; i < KNOBS; i++)
+			was[i] = tree_get(&self->t, knob[i]);
+		ASSERT_EQ(jetwatt_board_apply(self->b, &low, NULL), 0);
+		if (tree_get(&self->t, knob[k]) == was[k]) {
+			ASSERT_EQ(jetwatt_board_restore(self->b, NULL), 0);
+			continue;
+		}
+		self->t.sticks = knob[k];
+		self->t.fail = k % 2 ? EPERM : EBUSY;
+		EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), k % 2 ? -EPERM : -EIO);
+		EXPECT_NE(strstr(self->err.what, knob[k] + 4), NULL) TH_LOG("%s", self->err.what);
+		EXPECT_TRUE(tree_saved(&self->t));
+		for (int i = 0; i < KNOBS; i++)
+			if (i != k)
+				EXPECT_EQ(tree_get(&self->t, knob[i]), was[i]) TH_LOG("%s refused", knob[k]);
+		self->t.sticks = NULL;
+		ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0);
+		tree_state(&self->t, after, sizeof(after));
+		EXPECT_STREQ(after, self->first);
+	}
+}
+
+/* A process that can open the lease can keep all others from the board, and a link in its place must not
+ * make jetwatt truncate another file. */
+TEST_F(board, lease_is_a_private_file)
+{
+	char path[PATH_MAX], other[PATH_MAX];
+	struct stat st;
+	mode_t mask = umask(0);
+
+	ASSERT_EQ(jetwatt_board_apply(self->b, &low, NULL), 0);
+	umask(mask);
+	snprintf(path, sizeof(path), "%s/lease", self->t.state);
+	ASSERT_EQ(stat(path, &st), 0);
+	EXPECT_EQ(st.st_mode & 0777, 0600);
+	ASSERT_EQ(jetwatt_board_restore(self->b, NULL), 0);
+	tree_put(&self->t, "other", "precious");
+	snprintf(other, sizeof(other), "%s/other", self->t.root);
+	ASSERT_EQ(unlink(path), 0);
+	ASSERT_EQ(symlink(other, path), 0);
+	EXPECT_NE(jetwatt_board_apply(self->b, &low, &self->err), 0);
+	ASSERT_EQ(stat(other, &st), 0);
+	EXPECT_EQ(st.st_size, 8);
 }
 
 TEST_F(board, only_the_lease_holder_may_write)

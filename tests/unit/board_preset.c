@@ -198,6 +198,39 @@ TEST(malformed_file_is_refused_with_its_line)
 	ASSERT_EQ(jetwatt_presets_parse("< POWER\0_MODEL >", 16, &p, &line, &why), -EINVAL);
 }
 
+/* A file beyond the limits of the parser is refused; one at the limits is read. */
+TEST(endless_file_is_refused)
+{
+	static const struct {
+		const char *head, *line;
+		int most;
+	} t[] = {
+		{ CORES4 "< POWER_MODEL ID=1 NAME=A >\n", "CPU_ONLINE CORE_0 1\n", 256 },
+		{ "< POWER_MODEL ID=100000 NAME=A >\n", "< POWER_MODEL ID=%d NAME=A >\n", 127 },
+		{ "< POWER_MODEL ID=1 NAME=A >\n< PARAM NAME=A >\n", "CORE_0 /sys/a\n", 512 },
+	};
+	char *text = malloc(1 << 16);
+	struct jetwatt_presets *p;
+	unsigned int line;
+	const char *why;
+
+	ASSERT_NE(NULL, text);
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		for (int more = 0; more < 2; more++) {
+			int n = sprintf(text, "%s", t[i].head), rc;
+
+			for (int k = 0; k < t[i].most + more; k++)
+				n += sprintf(text + n, t[i].line, k);
+			rc = parse(text, &p, &line, &why);
+			EXPECT_EQ(more ? -EINVAL : 0, rc) TH_LOG("%zu: %s", i, why);
+			if (!rc)
+				jetwatt_presets_free(p);
+			else
+				EXPECT_NE(NULL, strstr(why, "too many")) TH_LOG("%s", why);
+		}
+	free(text);
+}
+
 /* The modes of a small board to which presets are converted. */
 static const struct jetwatt_mode grid[] = {
 	{ 1, 115200, 114750000, 204000000 }, { 2, 1036800, 318750000, 665600000 },
