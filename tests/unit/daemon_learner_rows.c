@@ -57,6 +57,112 @@ TEST_F(learner, readings_of_a_mode_near_the_limit_add_up)
 	EXPECT_TRUE(is_best(self, 0));
 }
 
+/* Readings of a mode below the limit by less than their error, or that contradict each other, do not show that
+ * it is within the limit. */
+TEST_F(learner, uncertain_readings_below_the_limit_do_not_suffice)
+{
+	static const struct {
+		double w[2], sd;
+		int within;
+	} t[] = {
+		{ { 0.999, 0.999 }, SD, 0 }, { { 0.995, 0.995 }, SD, 1 }, { { 0.95, 1.03 }, SD, 0 },
+		{ { 0.997, 0 }, 1e-4, 0 }, { { 0.994, 0 }, 1e-4, 1 },
+	};
+	const struct jetwatt_mode *m = self->l.known.mode;
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct jetwatt_row rows[] = { row(&m[0], 100, 12), row(&m[100], 50, t[i].w[0] * LIMIT_W),
+					      row(&m[100], 50, t[i].w[1] * LIMIT_W) };
+		struct jetwattd_prior prior = { .key = KEY, .row = rows, .rows = t[i].w[1] > 0 ? 3 : 2 };
+
+		rows[1].power_sd = rows[2].power_sd = t[i].sd;
+		ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+		jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+		EXPECT_TRUE(is_best(self, t[i].within ? 100 : 0)) TH_LOG("case %zu", i);
+	}
+}
+
+/* A preset is not measured first if a mode that is lower in all knobs is over the budget, or if the best mode
+ * is at least as high in all knobs. With little room below the limit, no knob is raised without predictions,
+ * nor to a mode above one over the budget. */
+TEST_F(learner, modes_that_cannot_help_are_not_tried)
+{
+	struct jetwattd_learner *l = &self->l;
+	const struct jetwatt_mode *m = l->known.mode;
+	const struct jetwatt_mode presets[] = { m[100] };
+	const double named_w[] = { 15 };
+	struct jetwatt_row rows[] = { row(&m[0], 100, 10) }, high = row(&m[179], 90, 19.9), low = row(&m[0], 100, 10);
+	struct jetwattd_prior prior = { .key = KEY, .row = rows, .rows = 1, .first = presets, .first_w = named_w,
+					.firsts = 1 };
+	struct jetwattd_terms t = at(0);
+	long up;
+
+	ASSERT_EQ(0, jetwattd_learner_begin(l, &prior));
+	jetwattd_learner_budget(l, BUDGET_W, LIMIT_W);
+	jetwattd_learner_resume(l, &t);
+	EXPECT_EQ(100, jetwattd_next_preset(l, &rows[0], 0));
+	EXPECT_EQ(-1, jetwattd_next_preset(l, &high, 0));
+	up = jetwattd_raise_one_knob(l, &low);
+	ASSERT_LT(0, up);
+	over(self, (size_t)up, 22);
+	EXPECT_NE(up, jetwattd_raise_one_knob(l, &low));
+	l->above[100] = 1;
+	EXPECT_EQ(-1, jetwattd_next_preset(l, &rows[0], 0));
+	EXPECT_EQ(100, jetwattd_next_preset(l, &rows[0], 1));
+	low.power_w = 19.9;
+	EXPECT_EQ(-1, jetwattd_raise_one_knob(l, &low));
+	low.power_w = 10;
+	memset(l->above, 1, l->known.nr_modes);
+	EXPECT_EQ(-1, jetwattd_raise_one_knob(l, &low));
+}
+
+/* The first cap event in a mode may be due to power from before the switch: the level of tried modes stays. The
+ * second one lowers it. A mode that was too hot does not end the search. */
+TEST_F(learner, first_cap_event_of_a_mode_does_not_lower_the_level)
+{
+	struct jetwattd_learner *l = &self->l;
+	struct jetwatt_row rows[] = { row(&l->known.mode[0], 100, 12) }, left = { .power_w = 0 };
+	struct jetwattd_prior prior = { .key = KEY, .row = rows, .rows = 1 };
+	struct jetwattd_result over = { .outcome = JETWATTD_OVER, .tried_s = 2 }, hot = { .outcome = JETWATTD_HOT };
+	struct jetwattd_terms t = at(0);
+	struct jetwattd_step s;
+	double level;
+
+	ASSERT_EQ(0, jetwattd_learner_begin(l, &prior));
+	jetwattd_learner_budget(l, BUDGET_W, LIMIT_W);
+	jetwattd_learner_resume(l, &t);
+	level = l->level;
+	ASSERT_EQ(1, jetwattd_learner_next(l, &t, &s));
+	left.mode = s.mode;
+	t = at(4);
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(level, l->level);
+		jetwattd_learner_over(l, &left, 0);
+		EXPECT_EQ(JETWATTD_FOLLOW_PLAN, jetwattd_learner_done(l, &t, &over));
+	}
+	EXPECT_GT(0.8 * level, l->level);
+	EXPECT_EQ(JETWATTD_FOLLOW_PLAN, jetwattd_learner_done(l, &t, &hot));
+	/* The time lost so far counts for the workload, for the budget and for the job. */
+	EXPECT_LT(0, l->spent->all.lost_s);
+	EXPECT_EQ(l->spent->all.lost_s, l->at_budget->lost_s);
+	EXPECT_EQ(l->spent->all.lost_s, l->job.lost_s);
+}
+
+/* The next job owes nothing for what the learning of the one before has cost. */
+TEST_F(learner, job_begins_without_the_lag_of_the_one_before)
+{
+	struct jetwatt_row rows[] = { row(&self->l.known.mode[0], 100, 12) };
+	struct jetwattd_prior prior = { .key = "another workload", .row = rows, .rows = 1 };
+
+	self->l.lead_s = -10;
+	self->l.job.lost_s = 10;
+	self->l.warm_run_s = 10;
+	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+	EXPECT_EQ(0, self->l.lead_s);
+	EXPECT_EQ(0, self->l.job.lost_s);
+	EXPECT_GT(0, self->l.warm_run_s);
+}
+
 /* A mode that was measured to be within the limit stays usable, although a mode that is lower in
  * all knobs was over the budget. */
 TEST_F(learner, mode_above_one_over_the_budget_may_be_chosen)
