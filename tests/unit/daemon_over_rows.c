@@ -39,6 +39,19 @@ TEST_F(learner, later_jobs_know_the_modes_over_the_limit)
 	EXPECT_FALSE(jetwattd_is_known(&self->l, 120));
 }
 
+/* The cap has left the mode twice: the later power counts. */
+TEST_F(learner, later_jobs_know_the_last_power_of_a_mode)
+{
+	struct jetwatt_row left = { .mode = self->l.known.mode[120], .power_w = 22, .power_sd = 0.02 };
+
+	begin_with_one_row(_metadata, self, KEY, LIMIT_W);
+	jetwattd_learner_over(&self->l, &left, 1);
+	left.power_w = 30;
+	jetwattd_learner_over(&self->l, &left, 1);
+	begin_with_one_row(_metadata, self, KEY, 25);
+	EXPECT_TRUE(jetwattd_is_known(&self->l, 120));
+}
+
 /* What was known of modes over the limit does not outlast a drift; nor is it kept if the caller says so. */
 TEST_F(learner, later_jobs_do_not_know_modes_from_before_a_drift)
 {
@@ -51,7 +64,12 @@ TEST_F(learner, later_jobs_do_not_know_modes_from_before_a_drift)
 	EXPECT_FALSE(jetwattd_is_known(&self->l, 120));
 	jetwattd_learner_over(&self->l, &left, 1);
 	was = self->l.known.row[0];
+	EXPECT_TRUE(jetwattd_is_excluded(&self->l, 120));
+	EXPECT_TRUE(self->l.above[179]);
 	jetwattd_learner_relearn(&self->l, &got, &was);
+	/* The changed job may draw less in this mode and in those above it. */
+	EXPECT_FALSE(jetwattd_is_excluded(&self->l, 120));
+	EXPECT_FALSE(self->l.above[179]);
 	begin_with_one_row(_metadata, self, KEY, LIMIT_W);
 	EXPECT_FALSE(jetwattd_is_known(&self->l, 120));
 }
