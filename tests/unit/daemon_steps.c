@@ -2,6 +2,8 @@
 /* The learner of jetwattd with a server of a language model, of made-up costs of prefill and decode steps:
  * which mode is the best one follows from the mix of the steps. */
 #include "learner_plant.h"
+
+#include "daemon/learner_inside.h"
 #include "plan/drift.h"
 
 #define WINDOW_S	20
@@ -92,10 +94,13 @@ TEST_F(learner, best_mode_changes_when_the_mix_moves)
 	EXPECT_TRUE(is_best(self, 60));
 	EXPECT_EQ(0, hold(self, &memory, 0.02, 20));
 	EXPECT_TRUE(is_best(self, 60));
-	/* 0.5 prefill steps per decode step instead of 0.02. */
+	/* 0.5 prefill steps per decode step instead of 0.02: the search is due at once. */
+	self->l.again_s = 100;
+	self->l.small = 1;
 	EXPECT_LT(0, hold(self, &memory, 0.5, 15));
 	EXPECT_TRUE(is_best(self, 0));
 	EXPECT_EQ(0, self->l.again_s);
+	EXPECT_EQ(0, self->l.small);
 	/* Time per decode step, with half a prefill and one and a half gaps. */
 	EXPECT_GT(0.08 * 46.5, fabs(46.5 - self->l.known.row[0].time_ms));
 	EXPECT_LT(0, hold(self, &compute, 0.02, 15));
@@ -171,11 +176,43 @@ TEST_F(learner, rows_of_a_server_outlast_its_pause)
 {
 	EXPECT_FALSE(jetwattd_learner_continue(&self->l, KEY));
 	measured(self, 0.02);
+	self->l.ran_ns = 5;
 	EXPECT_TRUE(jetwattd_learner_continue(&self->l, KEY));
 	EXPECT_TRUE(is_best(self, 60));
+	/* The pause is no running time, of which learning may take a share. */
+	EXPECT_EQ(0, self->l.ran_ns);
 	EXPECT_FALSE(jetwattd_learner_continue(&self->l, "fedcba9876543210"));
 	begin(self, &unknown);
 	EXPECT_FALSE(jetwattd_learner_continue(&self->l, KEY));
+}
+
+/* Rows go: those before a drift, and one of a mode over the budget when the budget rises. The remaining row is
+ * computed from the steps of its own mode when the mix moves. */
+TEST_F(learner, remaining_rows_keep_their_steps)
+{
+	const struct jetwatt_mode *m = self->l.known.mode;
+	struct jetwatt_row over = { .mode = m[179], .power_w = 40, .power_sd = 0.02 }, expected = { .mode = m[60] };
+	struct jetwatt_step_costs steps = steps_of(&memory, 0.02);
+
+	for (int budget = 0; budget < 2; budget++) {
+		begin(self, &unknown);
+		if (budget)
+			jetwattd_learner_over(&self->l, &over, 0);
+		else
+			read_mode(self, 0, &compute, 0.02);
+		read_mode(self, 60, &memory, 0.02);
+		if (budget)
+			jetwattd_learner_budget(&self->l, 51, 50);
+		else
+			jetwattd_rows_drop(&self->l, 1);
+		ASSERT_EQ(1, self->l.known.nr_rows);
+		ASSERT_TRUE(jetwatt_mode_same(&m[60], &self->l.known.row[0].mode));
+		hold(self, &memory, 0.5, 15);
+		EXPECT_LT(30, self->l.known.row[0].time_ms);
+		jetwattd_learner_figures(&self->l, &steps, &expected);
+		EXPECT_GT(0.01 * expected.time_ms, fabs(expected.time_ms - self->l.known.row[0].time_ms))
+			TH_LOG("%g ms, not %g ms", self->l.known.row[0].time_ms, expected.time_ms);
+	}
 }
 
 /* Pass these limits to the learner. */
