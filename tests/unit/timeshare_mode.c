@@ -13,6 +13,8 @@ static int test_check(const struct jetwatt_mode *mode);
 
 #include <unistd.h>
 
+#include "timeshare/conf.h"
+
 #include "kselftest_harness.h"
 
 FIXTURE(mode) {
@@ -107,6 +109,77 @@ TEST_F(mode, board_stays_in_its_mode_if_a_switch_fails)
 	refuse = 0;
 	EXPECT_EQ(1, jetwatt_timeshare_mode_follow(&self->m, &self->conf, 50));
 	EXPECT_EQ(2, applied.gpu_hz);
+}
+
+/* The server's power is that of the mode, and the mode is left only for one that is clearly better. */
+TEST_F(mode, mode_is_kept_unless_another_is_clearly_better)
+{
+	static const struct {
+		double train_ms, arrival_hz;
+		uint64_t gpu_hz;
+	} t[] = { { 19.6, 50, 1 }, { 15, 50, 2 }, { 15, 98, 1 } };
+
+	refuse = 0;
+	self->conf.arrival_hz = 100;
+	self->conf.latency_ms = 1700;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		char text[160];
+
+		snprintf(text, sizeof(text), "cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w\n4,1,1,1,20,22\n4,1,2,1,%g,29\n",
+			 t[i].train_ms);
+		if (*self->conf.train_modes)
+			unlink(self->conf.train_modes);
+		write_file(self->conf.train_modes, text);
+		ASSERT_EQ(0, jetwatt_timeshare_mode_open(&self->m, NULL, &self->conf));
+		self->m.held = 1;
+		applied = self->m.files->mode[0];
+		self->m.plan.mode = 0;
+		self->m.arrival_hz = 100;
+		EXPECT_EQ(t[i].gpu_hz == 2, jetwatt_timeshare_mode_follow(&self->m, &self->conf, t[i].arrival_hz));
+		EXPECT_EQ(t[i].gpu_hz, applied.gpu_hz) TH_LOG("case %zu", i);
+		EXPECT_EQ(i < 2 ? 50 : 100, self->m.arrival_hz);
+		jetwatt_timeshare_mode_close(&self->m);
+		self->m = (struct jetwatt_timeshare_mode){ 0 };
+	}
+}
+
+/* The present mode exceeds the budget while the server runs, so its throughput does not count. */
+TEST_F(mode, present_mode_over_the_budget_is_left)
+{
+	unlink(self->conf.infer_modes);
+	write_file(self->conf.infer_modes, "cores,cpu_khz,gpu_hz,emc_hz,batch,time_ms,power_w\n"
+		   "4,1,1,1,16,30,25\n4,1,2,1,16,30,35\n");
+	write_file(self->conf.train_modes, "cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w\n4,1,1,1,20,22\n4,1,2,1,19.9,29\n");
+	refuse = 0;
+	ASSERT_EQ(0, jetwatt_timeshare_mode_open(&self->m, NULL, &self->conf));
+	self->m.held = 1;
+	applied = self->m.files->mode[1];
+	self->m.plan.mode = 1;
+	EXPECT_EQ(1, jetwatt_timeshare_mode_follow(&self->m, &self->conf, 50));
+	EXPECT_EQ(1, applied.gpu_hz);
+}
+
+/* The units of the configuration, and their limits. */
+TEST(values_of_the_configuration)
+{
+	static const char good[] = "train = a b\ninfer = c\nlatency = 100ms\narrival = 2kHz\nminibatches = 3\n";
+	static const char *const bad[] = {
+		"train = a\ninfer = c\nlatency = 0.05ms\n", "train = a\ninfer = c\nlatency = 10001s\n",
+		"train = a\ninfer = c\nlatency = 1s\narrival = 0\n", "train = a\ninfer = c\nlatency = 1s\npower = 30W\n",
+		"train = a\ninfer = c\n", "train = a\nlatency = 1s\n", "train = a\ntrain = b\ninfer = c\nlatency = 1s\n",
+		"train = a\ninfer = c\nlatency = 1s\nminibatches = 0\n",
+	};
+	struct jetwatt_timeshare_conf c;
+	struct jetwatt_conf_error e;
+
+	ASSERT_EQ(0, jetwatt_timeshare_conf_parse(good, strlen(good), &c, &e));
+	EXPECT_STREQ("a b", c.train);
+	EXPECT_EQ(100, c.latency_ms);
+	EXPECT_EQ(2000, c.arrival_hz);
+	EXPECT_EQ(3, c.minibatches);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		EXPECT_NE(0, jetwatt_timeshare_conf_parse(bad[i], strlen(bad[i]), &c, &e)) TH_LOG("%s", bad[i]);
+	}
 }
 
 TEST_HARNESS_MAIN
