@@ -126,4 +126,17 @@ TEST(uncertainty_is_that_of_modes_in_question)
 	EXPECT_EQ(0, jetwatt_plan_uncertainty(p, 0, 25));
 }
 
+/* The clock of the CPU or of the GPU cannot be raised before the next boot, whatever else a mode lowers. */
+TEST(no_mode_follows_that_raises_one_clock)
+{
+	const struct jetwatt_row seen = { .mode = { 4, 1000000, 600000000, 2133000000 }, .time_ms = 10, .power_w = 20 };
+	const struct jetwatt_mode mode[] = { seen.mode, { 4, 2000000, 300000000, 665600000 },
+					     { 4, 500000, 900000000, 665600000 }, { 4, 500000, 600000000, 665600000 } };
+	struct jetwatt_plan_next next;
+
+	EXPECT_EQ(1, jetwatt_plan_descend(mode, 3, &seen, 1, MOST, &next));
+	ASSERT_EQ(0, jetwatt_plan_descend(mode, 4, &seen, 1, MOST, &next));
+	EXPECT_EQ(3, next.index);
+}
+
 TEST_HARNESS_MAIN
