@@ -22,7 +22,7 @@ made()
 # Read the names of all predictors from the error message for a wrong name.
 methods=$(build/jetwatt predict --method rnd 2>&1 | sed -n 's/,//g; s/ or / /; s/.*fix: --method //p')
 
-echo 1..$((50 + 2 * $(wc -w <<< "$methods")))
+echo 1..$((53 + 2 * $(wc -w <<< "$methods")))
 made 16 > $d/one.csv
 made "16 32" > $d/two.csv
 cut -d, -f1-4 $d/one.csv > $d/modes.csv
@@ -63,6 +63,10 @@ check "of a mode that was measured twice, the result has the mean, by which it w
 build/jetwatt optimize --power 2 --profile $d/one.csv --modes $d/modes.csv > $d/out 2> $d/err
 check "an impossible budget: status 3, and the closest mode is named" "[ $? = 3 ] && grep -q 'closest' $d/err"
 ask="build/jetwatt optimize --profile $d/one.csv --modes $d/modes.csv"
+for opt in "-o $d/unused.csv" "--most 5" "--verify 1"; do
+	$ask --power 14 $opt > $d/out 2> $d/err
+	check "optimize from a profile refuses ${opt%% *}" "[ $? = 2 ] && grep -q 'need a job' $d/err && [ ! -s $d/out ]"
+done
 $ask --time-ms 400 --json - > $d/out 2> $d/err
 least=$(awk -F, 'NR > 1 && $6 <= 400 && (!w || $7 < w) { w = $7 } END { print w }' $d/one.csv)
 check "lowest power within a time limit" "[ $? = 0 ] && jq -e '.chosen.measured_time_ms <= 400 and .chosen.measured_power_w <= 1.05 * $least' $d/out > /dev/null"

@@ -165,6 +165,10 @@ static void optimize_check_args(struct jetwatt_optimize *in)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "-p PID or -- COMMAND to measure a job, --profile FILE.csv to use earlier measurements",
 				       "no job and no profile is given"));
+	if (!job && (in->out || in->store.reuse || in->most || in->verify >= 0))
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, "without a job, no mode is measured",
+				       "--predictions FILE.csv or --json FILE writes the result",
+				       "--output, --reuse, --most and --verify need a job"));
 	/* Without --per and --latency, the search on a running job has only one objective: minimum
 	 * time of a minibatch under a power budget. */
 	if (job && (q->time_ms > 0 || in->least > 0 || in->front))
