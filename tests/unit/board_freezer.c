@@ -56,6 +56,28 @@ static int hold(struct jetwatt_board *b, const char *cgroup)
 	return 0;
 }
 
+/* A cgroup of another user, and a process without the capability to write it. */
+TEST_F(board, the_owner_of_a_cgroup_is_named_as_the_reason)
+{
+	char path[PATH_MAX];
+	int status;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/" BATCH, self->t.root);
+	ASSERT_EQ(chmod(path, 0444), 0);
+	ASSERT_EQ(chmod(self->t.root, 0755), 0);
+	pid = fork();
+	if (!pid) {
+		if (!geteuid() && setresuid(65534, 65534, 65534))
+			_exit(1);
+		if (jetwatt_board_freezer(self->b, "/batch.slice", &self->err) >= 0)
+			_exit(2);
+		_exit(strstr(self->err.fix, "give a cgroup of root") ? 0 : 3);
+	}
+	ASSERT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST_F(board, recorded_cgroups_are_thawed)
 {
 	struct jetwatt_board *next;

@@ -191,7 +191,10 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 	fd = open_freeze_file(b, cgroup);
 	if (fd < 0) {
 		jetwatt_error_sys(err, fd, "cannot freeze the jobs of %s", cgroup);
-		jetwatt_error_fix(err, "give a cgroup v2 path; Linux 5.2 or later is needed");
+		/* The unit gives jetwatt-knobs no capability to write other users' files. */
+		jetwatt_error_fix(err, fd == -EACCES ?
+				       "give a cgroup of root, such as one of the system's services or slices" :
+				       "give a cgroup v2 path; Linux 5.2 or later is needed");
 		return fd;
 	}
 	rc = frozen_record(b, cgroup, err);
