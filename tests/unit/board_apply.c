@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* If a knob fails during a switch of the power mode, all knobs are restored: a switch is complete
  * or has no effect, unless a knob refuses the restore too. */
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -478,6 +480,49 @@ TEST_F(board, only_the_lease_holder_may_write)
 		tree_state(&self->t, now, sizeof(now));
 		EXPECT_STREQ(now, self->first);
 	}
+}
+
+/* Files cannot grow, as on a full disk, until the first write to a knob: a sysfs file needs no
+ * space. */
+static int full_disk_write(const char *path, const char *text, void *arg)
+{
+	struct rlimit any;
+
+	if (!getrlimit(RLIMIT_FSIZE, &any)) {
+		any.rlim_cur = any.rlim_max;
+		setrlimit(RLIMIT_FSIZE, &any);
+	}
+	return tree_write(path, text, arg);
+}
+
+TEST_F(board, a_full_disk_does_not_prevent_a_restore)
+{
+	struct jetwatt_board_roots roots = tree_roots(&self->t);
+	struct jetwatt_board *b;
+	struct rlimit full;
+	char now[512];
+	int st;
+	pid_t pid;
+
+	roots.write = full_disk_write;
+	ASSERT_EQ(jetwatt_board_open(&b, &roots, NULL), 0);
+	/* The process that has applied the mode ends without a restore. */
+	pid = fork();
+	if (!pid)
+		_exit(jetwatt_board_apply(b, &low, NULL) != 0);
+	ASSERT_EQ(waitpid(pid, &st, 0), pid);
+	ASSERT_EQ(st, 0);
+	signal(SIGXFSZ, SIG_IGN);
+	ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &full), 0);
+	full.rlim_cur = 0;
+	ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
+	EXPECT_EQ(jetwatt_board_restore(b, &self->err), 0) TH_LOG("%s: %s", self->err.what, self->err.why);
+	full.rlim_cur = full.rlim_max;
+	ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
+	jetwatt_board_close(b);
+	tree_state(&self->t, now, sizeof(now));
+	EXPECT_STREQ(now, self->first);
+	EXPECT_FALSE(tree_saved(&self->t));
 }
 
 /* The process ends at the first, second, ... write of a switch; the saved state restores all
