@@ -24,7 +24,7 @@ run jetwatt stat --json -o "$T/json" -- train --minibatches 60
 exits 0 && [ "$(number minibatches "$T/json")" = 60 ]
 result $? "stat --json: all minibatches"
 
-# The values of the simulated chips are about 0.2 s old.
+# It waits for samples that are later than the end by the age of the values.
 jetwatt stat --json -- sh -c "cat /proc/uptime > $T/ended" 2> "$T/err" |
 	{ read -r line; cat /proc/uptime > "$T/printed"; echo "$line"; cat; } > "$T/out"
 waited=$(cat "$T/ended" "$T/printed" | awk '{ t[NR] = $1 } END { print t[2] - t[1] }')
