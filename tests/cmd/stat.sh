@@ -4,7 +4,7 @@
 # Test stat and record: their values must agree with those of the plant, and their exit status must
 # be that of the command.
 . "${0%/*}/common.inc"
-plan 20
+plan 21
 
 # within A B PERCENT: do A and B differ by at most PERCENT?
 within()
@@ -24,13 +24,18 @@ run jetwatt stat --json -o "$T/json" -- train --minibatches 60
 exits 0 && [ "$(number minibatches "$T/json")" = 60 ]
 result $? "stat --json: all minibatches"
 
-# It waits for samples that are later than the end by the age of the values.
+# stat waits for samples that are later than the end by the age of the values.
 jetwatt stat --json -- sh -c "cat /proc/uptime > $T/ended" 2> "$T/err" |
 	{ read -r line; cat /proc/uptime > "$T/printed"; echo "$line"; cat; } > "$T/out"
 waited=$(cat "$T/ended" "$T/printed" | awk '{ t[NR] = $1 } END { print t[2] - t[1] }')
 echo "# printed ${waited} s after the end of the job"
 [ -s "$T/out" ] && awk -v s="$waited" 'BEGIN { exit !(s > 0 && s < 0.8) }'
 result $? "stat prints soon after the end of the job"
+
+jetwatt stat -- true > /dev/full 2> "$T/err"
+status=$?
+exits 1 && form && says "No space left" && [ "$(grep -c "cannot write" "$T/err")" = 1 ]
+result $? "stat: a full disk of standard output: one error, with the reason"
 
 run jetwatt record -o "$T/rec.jwt" --json -- train --minibatches 100
 cp "$T/out" "$T/closing"

@@ -161,7 +161,20 @@ static int stat_unwritable(const struct stat_input *in)
 {
 	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
 				 "name a file that can be written with -o; check that the disk is not full",
-				 "cannot write %s", in->out);
+				 "cannot write %s", in->out ? in->out : "standard output");
+}
+
+/* Write the buffered output. main() also checks standard output, but does not know the errno of a write
+ * that failed here. Return: exit code. */
+static int stat_flush(const struct stat_verb *v)
+{
+	int err;
+
+	if (!fflush(v->f) && !ferror(v->f))
+		return 0;
+	err = stat_unwritable(v->in);
+	clearerr(v->f);
+	return err;
 }
 
 struct run {
@@ -177,7 +190,7 @@ static int stat_print(struct stat_verb *v, const struct run *r,
 	struct jetwatt_work_unit per[JETWATT_UNITS_MAX];
 	struct jetwatt_summary s;
 	int err = jetwatt_summary_make(&s, &r->run);
-	int n = r->units ? jetwatt_work_units_results(r->units, per) : 0, failed;
+	int n = r->units ? jetwatt_work_units_results(r->units, per) : 0;
 
 	if (err)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
@@ -202,10 +215,8 @@ static int stat_print(struct stat_verb *v, const struct run *r,
 		jetwatt_notice("run %d of %d: %.4g J, %.3g s, %zu minibatches", v->runs,
 				   v->in->repeat, s.total_j, s.elapsed_s, s.minibatches);
 	}
-	/* Who reads the output must not wait until the probe is detached. main() reports failed writes
-	 * to standard output. */
-	failed = fflush(v->f) || ferror(v->f);
-	return v->f != stdout && failed ? stat_unwritable(v->in) : 0;
+	/* A program that reads the output should get it before the probe is detached, which takes time. */
+	return stat_flush(v);
 }
 
 static void stat_poll(void *arg)
@@ -349,8 +360,8 @@ static int stat_runs(struct stat_verb *v)
 		jetwatt_json_end(&v->json);
 	else if (n > 1 && v->runs)
 		print_means(v);
-	if (fflush(v->f) && v->f != stdout)
-		return stat_unwritable(v->in);
+	status = stat_flush(v);
+	err = err ? err : status;
 	return err || !v->in->fail_if || !v->runs ? err : check_threshold(v);
 }
 
