@@ -149,7 +149,7 @@ build/read-units: tests/metrics/units.c build/measure.a build/util.a
 	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/read-units.d -o $@ $(filter %.c %.a,$^) -lm -lpthread
 
 # --- the demo's report, on the host ----------------------------------------------
-build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c)) build/out.a build/store.a
+build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c)) build/out.a build/store.a build/util.a
 	$(call quiet,LD)$(CC) $(OPT) -o $@ $^ -ljansson -lm
 
 demo:
@@ -225,7 +225,7 @@ bench-waits:
 
 # Compare time slices with running training and server side by side, in a guest. KILLS=0 leaves out
 # bench-schedule-kills, which takes hours.
-build/bench/schedule: tests/bench/schedule.c build/out.a
+build/bench/schedule: tests/bench/schedule.c build/out.a build/util.a
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/bench-schedule.d -o $@ $(filter %.c %.a,$^) $(ldflags) -lm
 
