@@ -7,6 +7,7 @@
  *              [rate=1000] [gap_at=S] [gap=MS] [slow_at=S] [slow=FACTOR] [eval_every=N]
  *              [syncs=1] [seed=1] [open=0] [drift=0] [noise=0.3] [extra_every=N]
  *              [marks=0] [units=0] [prefill_every=N] [prefill=10] [together=0] [orphan=0]
+ *              [others=0]
  *
  * extra_every: each Nth minibatch has an additional wait of 1 ms at its end.
  * marks: the program marks the end of each minibatch, 1 ms after the last wait.
@@ -18,6 +19,9 @@
  * the other minibatches have 1 launch per wait. Without prefill_every, launches are not traced.
  *
  * together: the first samples are in the block that describes the run.
+ *
+ * others: a child process also has a wait in each minibatch, at its middle, so that the minibatches of
+ * the two processes overlap.
  *
  * orphan: the rail that is not part of the total has no known parent.
  *
@@ -41,6 +45,8 @@
 #define EXTRA_NS	2000000
 #define MARK_NS		1000000
 #define COUNT_NS	1000000
+#define JOB_PID		4711
+#define OTHER_PID	4712
 
 static const struct {
 	const char *label;
@@ -56,7 +62,7 @@ static const struct {
 static struct {
 	double ms, n, busy, idle_w, gpu_w, cpu_w, jitter, rate, gap_at, gap, slow_at, slow, eval_every;
 	double syncs, seed, open, drift, noise, extra_every, marks, units, prefill_every, prefill, together;
-	double orphan;
+	double orphan, others;
 } opt = { .ms = 80, .n = 300, .busy = .7, .idle_w = 9, .gpu_w = 10, .cpu_w = 3, .jitter = .02,
 	  .prefill = 10, .rate = 1000, .gap_at = -1, .slow_at = -1, .slow = 1, .syncs = 1, .seed = 1, .noise = .3 };
 
@@ -72,7 +78,7 @@ static const struct {
 	{ "drift", &opt.drift }, { "noise", &opt.noise },
 	{ "extra_every", &opt.extra_every }, { "marks", &opt.marks },
 	{ "units", &opt.units }, { "prefill_every", &opt.prefill_every }, { "prefill", &opt.prefill },
-	{ "together", &opt.together }, { "orphan", &opt.orphan },
+	{ "together", &opt.together }, { "orphan", &opt.orphan }, { "others", &opt.others },
 };
 
 static void parse(const char *arg)
@@ -112,7 +118,7 @@ static double watts(int r, const struct step *s, uint64_t t, double at_s)
 
 static void describe(struct jetwatt_trace_writer *w)
 {
-	struct jetwatt_trace_job job = { START_NS, 4711 };
+	struct jetwatt_trace_job job = { START_NS, JOB_PID };
 
 	jetwatt_trace_write_text(w, "board", "Jetson AGX Orin <made up>");
 	jetwatt_trace_write_text(w, "kernel", "6.1.0-test");
@@ -192,22 +198,30 @@ static void sample(struct jetwatt_trace_writer *w, const struct step *s, uint64_
 }
 
 /* @launches: number of launches of GPU work before the wait; 0: launches are not traced */
-static void write_wait(struct jetwatt_trace_writer *w, uint64_t enter_ns, uint64_t exit_ns, uint32_t call,
-		       uint32_t launches)
+static void write_wait_of(struct jetwatt_trace_writer *w, uint32_t pid, uint64_t enter_ns, uint64_t exit_ns,
+			  uint32_t call, uint32_t launches)
 {
-	struct jetwatt_sync sync = { .enter_ns = enter_ns, .exit_ns = exit_ns, .cgroup = 7, .tgid = 4711,
-				     .tid = 4711, .call = call, .ret = call == JETWATT_SYNC_POLLFD,
+	struct jetwatt_sync sync = { .enter_ns = enter_ns, .exit_ns = exit_ns, .cgroup = 7, .tgid = pid,
+				     .tid = pid, .call = call, .ret = call == JETWATT_SYNC_POLLFD,
 				     .launches = launches, .launch_ns = launches ? enter_ns - 100000 : 0 };
 
 	jetwatt_trace_write_sync(&sync, w);
+}
+
+static void write_wait(struct jetwatt_trace_writer *w, uint64_t enter_ns, uint64_t exit_ns, uint32_t call,
+		       uint32_t launches)
+{
+	write_wait_of(w, JOB_PID, enter_ns, exit_ns, call, launches);
 }
 
 static void wait_for(struct jetwatt_trace_writer *w, const struct step *s, int more)
 {
 	int k = s->prefill ? 3 : opt.syncs;
 	uint32_t launches = !opt.prefill_every ? 0 : s->prefill ? 16 : 1;
-	uint64_t end_ns = s->end_ns - (more ? EXTRA_NS : 0);
+	uint64_t end_ns = s->end_ns - (more ? EXTRA_NS : 0), middle_ns = s->begin_ns / 2 + s->end_ns / 2;
 
+	if (opt.others)
+		write_wait_of(w, OTHER_PID, s->begin_ns, middle_ns, JETWATT_SYNC_POLLFD, 0);
 	for (int i = 0; i < k; i++) {
 		uint64_t part = (end_ns - s->work_ns) / k, from = s->work_ns + i * part;
 

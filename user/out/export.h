@@ -76,7 +76,7 @@ struct jetwatt_export_wait {
  * @waits: 1: write waits and no samples (CSV and JSON lines)
  * @clock: the number of cores and the clock frequencies that were written last
  * @last_telemetry: the telemetry written last
- * @any: number of events written so far (Chrome) or of minibatches written so far (Perfetto)
+ * @any: number of events written so far (Chrome)
  * @tracks: bit s is set if telemetry slot s has a track (Perfetto)
  * @state: data of the format's own functions
  */

@@ -26,7 +26,17 @@ enum { ANNOTATION_DOUBLE = 5, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 
 /* Ids (uuid) of the tracks in the exported file. */
 enum { TRACK_OF_JOB = 1, TRACK_OF_BATCHES, TRACK_OF_TOTAL, TRACK_OF_CPU, TRACK_OF_GPU, TRACK_OF_EMC,
-       TRACK_OF_CORES, TRACK_OF_RAILS, TRACK_OF_TELEMETRY = TRACK_OF_RAILS + JETWATT_RAILS_MAX };
+       TRACK_OF_CORES, TRACK_OF_RAILS, TRACK_OF_TELEMETRY = TRACK_OF_RAILS + JETWATT_RAILS_MAX,
+       TRACK_OF_PROCESSES = 1 << 16 };
+
+#define PROCESSES_MAX	64
+
+/* Processes whose minibatches already have a track. A process that does not fit is described again
+ * with each minibatch, which Perfetto permits. */
+struct perfetto_state {
+	uint32_t tgid[PROCESSES_MAX];
+	int nr;
+};
 
 #define MESSAGE_MAX	2048
 
@@ -135,6 +145,9 @@ static void clock_snapshot(struct jetwatt_export *e)
 
 static int perfetto_begin(struct jetwatt_export *e)
 {
+	e->state = calloc(1, sizeof(struct perfetto_state));
+	if (!e->state)
+		return -1;
 	clock_snapshot(e);
 	counter_track(e, TRACK_OF_TOTAL, e->run->scope, "W");
 	for (int r = 0; r < e->run->nr_rails; r++)
@@ -226,19 +239,38 @@ static void add_annotation(struct message *ev, const char *name, double v, const
 	put_message(ev, EVENT_ANNOTATION, &m);
 }
 
+/* Return: id of the track for the minibatches of a process, after creating it. Each process has its own
+ * track, because an end on a track ends the slice that began last, and minibatches of different
+ * processes overlap. */
+static uint64_t minibatch_track(struct jetwatt_export *e, uint32_t tgid)
+{
+	uint64_t uuid = tgid == e->run->pid ? TRACK_OF_BATCHES : (uint64_t)TRACK_OF_PROCESSES + tgid;
+	struct perfetto_state *st = e->state;
+	struct message t = { .len = 0 };
+	char name[40] = "minibatches";
+
+	for (int i = 0; i < st->nr; i++)
+		if (st->tgid[i] == tgid)
+			return uuid;
+	if (st->nr < PROCESSES_MAX)
+		st->tgid[st->nr++] = tgid;
+	if (tgid != e->run->pid)
+		snprintf(name, sizeof(name), "minibatches of process %u", tgid);
+	put_uint(&t, TRACK_UUID, uuid);
+	put_uint(&t, TRACK_PARENT, TRACK_OF_JOB);
+	put_text(&t, TRACK_NAME, name);
+	send_track(e, &t);
+	return uuid;
+}
+
 static void perfetto_minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
 			       const struct jetwatt_export_cost *c)
 {
-	struct message ev = { .len = 0 }, t = { .len = 0 };
+	uint64_t track = minibatch_track(e, b->tgid);
+	struct message ev = { .len = 0 };
 
-	if (!e->any++) {
-		put_uint(&t, TRACK_UUID, TRACK_OF_BATCHES);
-		put_uint(&t, TRACK_PARENT, TRACK_OF_JOB);
-		put_text(&t, TRACK_NAME, "minibatches");
-		send_track(e, &t);
-	}
 	put_uint(&ev, EVENT_TYPE, BEGIN);
-	put_uint(&ev, EVENT_TRACK, TRACK_OF_BATCHES);
+	put_uint(&ev, EVENT_TRACK, track);
 	put_text(&ev, EVENT_NAME, jetwatt_export_kind(b));
 	if (c->uj >= 0)
 		add_annotation(&ev, "energy_j", c->uj * 1e-6, NULL);
@@ -251,7 +283,7 @@ static void perfetto_minibatch(struct jetwatt_export *e, const struct jetwatt_ba
 	perfetto_send_event(e, b->start_ns, &ev);
 	ev.len = 0;
 	put_uint(&ev, EVENT_TYPE, END);
-	put_uint(&ev, EVENT_TRACK, TRACK_OF_BATCHES);
+	put_uint(&ev, EVENT_TRACK, track);
 	perfetto_send_event(e, b->end_ns, &ev);
 }
 
