@@ -24,7 +24,7 @@ with()
 export_as() { build/jetwatt export --format "$1" -o $d/run.$1 $d/run.jwt; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a / b - 1; print a, b; exit !(d * d < 1e-6) }'; }
 
-echo 1..17
+echo 1..18
 build/make-trace $d/run.jwt gap_at=5 gap=300 > $d/truth
 for f in csv jsonl perfetto chrome openmetrics prometheus tegrastats; do export_as $f; done
 build/jetwatt report --json $d/run.jwt > $d/report
@@ -47,6 +47,11 @@ with protoc "perfetto: minibatches of two processes are on two tracks, where the
 	 awk '/ timestamp:/ { t = \$2 } /type: SLICE_/ { k = \$2 } /track_uuid:/ && k { print t, NR, k, \$2; k = \"\" }' |
 	 sort -n -k 1,1 -k 2,2 | awk '/BEGIN/ { most = ++open[\$4] > most ? open[\$4] : most } /END/ { open[\$4]-- }
 		END { for (u in open) tracks++; print tracks, most; exit tracks != 2 || most != 1 }'"
+build/make-trace $d/odd.jwt odd=1 > /dev/null
+build/jetwatt export --format perfetto -o $d/odd.perfetto $d/odd.jwt
+with protoc "perfetto: texts are UTF-8, and no character is cut" \
+	"protoc --proto_path=tests/trace --decode=Trace perfetto.proto < $d/odd.perfetto | grep process_name | tee $d/name &&
+	 printf \"\$(sed 's/.*: \"//; s/\"\$//' $d/name)\" | iconv -f UTF-8 -t UTF-8 > $d/utf8 && [ \$(wc -c < $d/utf8) -gt 190 ]"
 check "chrome: valid JSON, every event is complete" \
 	"jq -e '[.traceEvents[] | select((.ph | IN(\"C\", \"X\", \"M\")) and .ts and .name)] | length > 2000' $d/run.chrome &&
 	 jq -e '([.traceEvents[] | select(.ph == \"X\")] | length) == 300 and all(.traceEvents[] | select(.ph == \"X\"); .dur > 0)' $d/run.chrome"

@@ -7,7 +7,7 @@
  *              [rate=1000] [gap_at=S] [gap=MS] [slow_at=S] [slow=FACTOR] [eval_every=N]
  *              [syncs=1] [seed=1] [open=0] [drift=0] [noise=0.3] [extra_every=N]
  *              [marks=0] [units=0] [prefill_every=N] [prefill=10] [together=0] [orphan=0]
- *              [others=0]
+ *              [others=0] [odd=0]
  *
  * extra_every: each Nth minibatch has an additional wait of 1 ms at its end.
  * marks: the program marks the end of each minibatch, 1 ms after the last wait.
@@ -22,6 +22,9 @@
  *
  * others: a child process also has a wait in each minibatch, at its middle, so that the minibatches of
  * the two processes overlap.
+ *
+ * odd: the command has a line break, a byte that is not UTF-8, and characters of several bytes, in all
+ * more than 200 bytes.
  *
  * orphan: the rail that is not part of the total has no known parent.
  *
@@ -47,6 +50,7 @@
 #define COUNT_NS	1000000
 #define JOB_PID		4711
 #define OTHER_PID	4712
+#define EUROS		"\u20ac\u20ac\u20ac\u20ac\u20ac\u20ac\u20ac\u20ac"
 
 static const struct {
 	const char *label;
@@ -62,7 +66,7 @@ static const struct {
 static struct {
 	double ms, n, busy, idle_w, gpu_w, cpu_w, jitter, rate, gap_at, gap, slow_at, slow, eval_every;
 	double syncs, seed, open, drift, noise, extra_every, marks, units, prefill_every, prefill, together;
-	double orphan, others;
+	double orphan, others, odd;
 } opt = { .ms = 80, .n = 300, .busy = .7, .idle_w = 9, .gpu_w = 10, .cpu_w = 3, .jitter = .02,
 	  .prefill = 10, .rate = 1000, .gap_at = -1, .slow_at = -1, .slow = 1, .syncs = 1, .seed = 1, .noise = .3 };
 
@@ -79,6 +83,7 @@ static const struct {
 	{ "extra_every", &opt.extra_every }, { "marks", &opt.marks },
 	{ "units", &opt.units }, { "prefill_every", &opt.prefill_every }, { "prefill", &opt.prefill },
 	{ "together", &opt.together }, { "orphan", &opt.orphan }, { "others", &opt.others },
+	{ "odd", &opt.odd },
 };
 
 static void parse(const char *arg)
@@ -116,6 +121,9 @@ static double watts(int r, const struct step *s, uint64_t t, double at_s)
 	       !gpu * rails[r].cpu * opt.cpu_w;
 }
 
+/* Byte 200, at which an export may cut the command, is within a character. */
+static const char odd_command[] = "tr\xe9in\n" EUROS EUROS EUROS EUROS EUROS EUROS EUROS EUROS EUROS EUROS;
+
 static void describe(struct jetwatt_trace_writer *w)
 {
 	struct jetwatt_trace_job job = { START_NS, JOB_PID };
@@ -123,7 +131,7 @@ static void describe(struct jetwatt_trace_writer *w)
 	jetwatt_trace_write_text(w, "board", "Jetson AGX Orin <made up>");
 	jetwatt_trace_write_text(w, "kernel", "6.1.0-test");
 	jetwatt_trace_write_text(w, "version", "test");
-	jetwatt_trace_write_text(w, "command", "train --made \"up\"");
+	jetwatt_trace_write_text(w, "command", opt.odd ? odd_command : "train --made \"up\"");
 	jetwatt_trace_write_text(w, "scope", "module");
 	for (uint32_t r = 0; r < RAILS; r++) {
 		struct jetwatt_chip chip = { .id = r / 3, .bus = 1, .addr = 0x40 + r / 3,

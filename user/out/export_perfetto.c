@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/utf8.h"
+
 enum { TRACE_PACKET = 1 };
 enum { PACKET_CLOCKS = 6, PACKET_TIME = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11,
        PACKET_CLOCK_ID = 58, PACKET_TRACK = 60 };
@@ -39,6 +41,7 @@ struct perfetto_state {
 };
 
 #define MESSAGE_MAX	2048
+#define TEXT_MAX	200
 
 /* A protobuf message that is being built. Bytes beyond MESSAGE_MAX are dropped. The messages of an
  * export are always shorter than this buffer, because strings are truncated. */
@@ -81,9 +84,21 @@ static void put_bytes(struct message *m, int field, const void *bytes, size_t le
 	m->len += len;
 }
 
+/* Put the first TEXT_MAX bytes of a text. A string in protobuf must be UTF-8, so do not cut a
+ * character, and write U+FFFD for bytes that are not UTF-8. */
 static void put_text(struct message *m, int field, const char *text)
 {
-	put_bytes(m, field, text, strnlen(text, 200));
+	char utf8[TEXT_MAX];
+	size_t n = 0, size;
+
+	for (int len; *text; text += len ? len : 1, n += size) {
+		len = jetwatt_utf8_length(text);
+		size = len ? len : 3;
+		if (n + size > sizeof(utf8))
+			break;
+		memcpy(utf8 + n, len ? text : "\ufffd", size);
+	}
+	put_bytes(m, field, utf8, n);
 }
 
 static void put_message(struct message *m, int field, const struct message *inner)
