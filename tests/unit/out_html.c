@@ -148,6 +148,20 @@ TEST(page_without_data_is_valid)
 	free(page);
 }
 
+/* A strict decoder of the page rejects bytes that are not UTF-8, such as those of a command in Latin-1. */
+TEST(texts_are_utf8)
+{
+	struct jetwatt_report r = { .title = "caf\xe9 caf\u00e9", .note = "cut \xe2\x82" };
+	char *page;
+	int err;
+
+	page = render(&r, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_NE(NULL, strstr(page, "<h1>caf\ufffd caf\u00e9</h1>"));
+	EXPECT_NE(NULL, strstr(page, "<p>cut \ufffd\ufffd</p>"));
+	free(page);
+}
+
 TEST(page_with_one_of_each)
 {
 	struct jetwatt_prediction p = { 100, 20, .1, .1 };

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "util/utf8.h"
+
 /* In SVG user units; the page scales them. */
 #define WIDTH	680.0
 #define HEIGHT	360.0
@@ -16,7 +18,8 @@
 
 void jetwatt_plot_text(FILE *f, const char *text)
 {
-	for (; *text; text++) {
+	for (int len; *text; text += len ? len : 1) {
+		len = jetwatt_utf8_length(text);
 		switch (*text) {
 		case '<': fputs("&lt;", f); break;
 		case '>': fputs("&gt;", f); break;
@@ -24,8 +27,14 @@ void jetwatt_plot_text(FILE *f, const char *text)
 		case '"': fputs("&quot;", f); break;
 		case '\'': fputs("&#39;", f); break;
 		default:
-			/* Most control characters are not valid in HTML. */
-			putc((unsigned char)*text < 0x20 ? ' ' : *text, f);
+			/* Most control characters are not valid in HTML. A strict decoder rejects bytes
+			 * that are not UTF-8, so write U+FFFD for them. */
+			if (!len)
+				fputs("\ufffd", f);
+			else if ((unsigned char)*text < 0x20)
+				putc(' ', f);
+			else
+				fwrite(text, 1, len, f);
 		}
 	}
 }
