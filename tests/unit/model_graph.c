@@ -211,6 +211,28 @@ TEST_F(net, least_and_greatest_of_several_inputs)
 	EXPECT_STREQ("5x9", size(&self->graph, "most"));
 }
 
+/* Writers of onnx.proto3, unlike those of onnx.proto, leave out a number that is 0. */
+TEST_F(net, attribute_whose_zero_is_not_in_the_file)
+{
+	struct out *g = &self->g, n = { NULL, 0 }, axes = { NULL, 0 }, keep = { NULL, 0 };
+
+	out_value(g, 11, "x", "2,6,8,8");
+	out_text(&n, 1, "x");
+	out_text(&n, 2, "m");
+	out_text(&n, 4, "ReduceMean");
+	out_text(&axes, 1, "axes");
+	out_int(&axes, 8, 2);
+	out_int(&axes, 8, 3);
+	out_int(&axes, 20, 7);
+	out_message(&n, 5, &axes);
+	out_text(&keep, 1, "keepdims");
+	out_int(&keep, 20, 2);
+	out_message(&n, 5, &keep);
+	out_message(g, 1, &n);
+	ASSERT_EQ(0, load(self));
+	EXPECT_STREQ("2x6", size(&self->graph, "m"));
+}
+
 TEST_F(net, views_and_slices_have_the_right_sizes)
 {
 	struct out *g = &self->g;

@@ -23,7 +23,9 @@ enum { FN_NODE = 7 };
 enum { GRAPH_NODE = 1, GRAPH_WEIGHT = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GRAPH_VALUE = 13,
        GRAPH_SPARSE = 15 };
 enum { ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_T = 5, ATTR_G = 6, ATTR_FLOATS = 7,
-       ATTR_INTS = 8, ATTR_REF = 21 };
+       ATTR_INTS = 8, ATTR_TYPE = 20, ATTR_REF = 21 };
+/* AttributeProto.AttributeType: the types of one number. */
+enum { ATTR_TYPE_FLOAT = 1, ATTR_TYPE_INT = 2 };
 
 /* Read a TensorShapeProto.Dimension. *@dim: its size; or jetwatt_graph_named() of its name; or
  * JETWATT_GRAPH_OPEN. */
@@ -134,7 +136,7 @@ static int onnx_graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
 static int onnx_read_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
 			       uint32_t body, struct jetwatt_graph_attr *a, uint32_t *ref)
 {
-	uint64_t at = m->at;
+	uint64_t at = m->at, type = 0;
 	struct jetwatt_wire_field f;
 	int rc;
 
@@ -158,10 +160,18 @@ static int onnx_read_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire
 			rc = jetwatt_onnx_tensor(o, &f, body, 0, &a->value);
 		else if (f.nr == ATTR_G && f.type == JETWATT_WIRE_BYTES)
 			rc = onnx_graph(o, &f, body, &a->body);
+		else if (f.nr == ATTR_TYPE)
+			type = f.value;
 		else if (f.nr == ATTR_REF)
 			rc = jetwatt_onnx_text(o, &f, ref);
 		if (rc < 0)
 			return rc;
+	}
+	/* A writer of onnx.proto3 leaves out a number that is 0. */
+	if (!rc && (type == ATTR_TYPE_FLOAT || type == ATTR_TYPE_INT) && !a->count && *ref == JETWATT_GRAPH_NONE) {
+		a->number = o->g->number.n;
+		a->nr = a->count = 1;
+		rc = jetwatt_graph_add_number(o->g, 0);
 	}
 	return rc;
 }
