@@ -25,7 +25,7 @@ export LC_ALL=C
 tab=$'\t'
 # Search in the output of a terminal with UTF-8.
 utf8() { LC_ALL=C.UTF-8 grep "$@"; }
-echo 1..23
+echo 1..24
 build/make-trace $d/run.jwt seed=5 n=200 > $d/truth
 all="--replay $d/run.jwt --speed 100000"
 
@@ -66,6 +66,10 @@ screen 80x24 1,key:s,key:s,1,show,key:q $all
 check "s: sort by the next column" "grep -q 'sort: ms/batch' $d/out && grep -q '^4711' $d/out"
 for page in h "$tab"; do LC_ALL=C.UTF-8 screen 40x8 "1,key:$page,1,show,10x3,1,300x60,1,show,key:q" $all || break; done
 check "small and large terminals on every page" "[ $status = 0 ] && grep -q '^GPU' $d/out"
+build/make-trace $d/odd.jwt odd=1 > $d/truth
+LC_ALL=C.UTF-8 screen 80x24 2,show,key:q --replay $d/odd.jwt --speed 100000
+check "a command with a line break and characters of several bytes stays in its column" \
+	"utf8 -qE '^4711 +tr.in.€+\.\.\. +1\.3[0-9]* +(79|80|81)[.0-9]* ' $d/out && [ \$(wc -l < $d/out) = 24 ]"
 build/make-trace $d/two.jwt n=400 eval_every=8 > $d/truth
 screen 80x24 2,show,key:q --replay $d/two.jwt --speed 100000
 check "a job with two phases: a line for each, with its J, ms and minibatches per second" \

@@ -126,7 +126,7 @@ static void draw_jobs(const struct jetwatt_top *t, int y, int last)
 	for (int i = 0; i < t->nr_jobs && y <= last; i++) {
 		const struct jetwatt_top_job *j = &t->job[i];
 
-		mvprintw(y, 0, "%-8u %-22.22s ", j->pid, j->name);
+		mvprintw(y, 0, "%-8u %-22s ", j->pid, j->name);
 		if (j->phases == 1)
 			draw_phase(&j->phase[0], y);
 		mvprintw(y++, 60, " %s%7.2f %3.0f %%", j->shared ? "~" : " ", j->watt,

@@ -20,6 +20,7 @@
 #include "measure/replay.h"
 #include "measure/unit_reader.h"
 #include "measure/unit_record.h"
+#include "out/terminal.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -110,14 +111,16 @@ struct source {
  * the trace may come from another machine. */
 static void live_name(uint32_t pid, char *buf, size_t len, void *arg)
 {
-	char path[32];
+	char path[32], comm[24];
 	FILE *f;
 
 	(void)arg;
 	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 	f = fopen(path, "re");
-	if (f && fgets(buf, len, f))
-		buf[strcspn(buf, "\n")] = '\0';
+	if (f && fgets(comm, sizeof(comm), f)) {
+		comm[strcspn(comm, "\n")] = '\0';
+		jetwatt_terminal_plain(comm, buf, len);
+	}
 	if (f)
 		fclose(f);
 }
@@ -127,7 +130,7 @@ static void traced_name(uint32_t pid, char *buf, size_t len, void *arg)
 	const struct jetwatt_replay *r = arg;
 
 	if ((pid_t)pid == r->session.pid)
-		snprintf(buf, len, "%s", r->command);
+		jetwatt_terminal_plain(r->command, buf, len);
 }
 
 static int open_live(struct source *s, const struct top_input *in)

@@ -41,14 +41,14 @@ struct jetwatt_top_phase {
 
 /**
  * struct jetwatt_top_job - a process that waits for the GPU
- * @pid, @name: the process
+ * @pid, @name: the process; @name is as long as its column is wide
  * @phase, @phases: its phases; @phases is 0 if no minibatch ended in the window
  * @watt: share of the total power that is attributed to the process by its GPU time, in W
  * @shared: other processes used the GPU at the same time, so @watt is an estimate
  */
 struct jetwatt_top_job {
 	uint32_t pid;
-	char name[24];
+	char name[23];
 	struct jetwatt_top_phase phase[JETWATT_PHASES_MAX];
 	double watt;
 	int phases, shared;
