@@ -401,7 +401,7 @@ int jetwatt_cmd_record(int argc, char **argv)
 	err = rec.fd < 0 ? -errno : jetwatt_trace_writer_new(&rec.writer, rec.fd);
 	err = err ? record_unwritable(&rec, err) : record_run(&in, &rec, board);
 out:
-	jetwatt_child_stop(&rec.session.child);
+	jetwatt_session_end_command(&rec.session);
 	jetwatt_session_close(&rec.session);
 	late = jetwatt_sensors_restore(&in.sensors, board);
 	err = err ? err : late;

@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 #define NAME "jetwatt-"
+#define PATIENCE_MS	10000	/* between SIGTERM and SIGKILL */
+#define KILL_MS		1000	/* longest wait for the end of killed processes */
+#define POLL_MS		20
 
 int jetwatt_cgroup_mount(char *dir)
 {
@@ -145,18 +148,52 @@ int jetwatt_cgroup_empty(const struct jetwatt_cgroup *c)
 	return !strstr(text, "populated 1");
 }
 
+/* Open the list of the processes of a cgroup. Return: NULL: it cannot be opened. */
+static FILE *cgroup_list(const struct jetwatt_cgroup *c)
+{
+	char path[PATH_MAX + 32];
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", c->path);
+	return fopen(path, "re");
+}
+
+/* Send a signal to each process of a cgroup. */
+static void cgroup_signal(const struct jetwatt_cgroup *c, int signal)
+{
+	FILE *f = cgroup_list(c);
+	int pid;
+
+	/* A process of a PID namespace that this process cannot see is listed as 0. */
+	while (f && fscanf(f, "%d", &pid) == 1)
+		if (pid > 0)
+			kill(pid, signal);
+	if (f)
+		fclose(f);
+}
+
+void jetwatt_cgroup_end(const struct jetwatt_cgroup *c)
+{
+	if (!c->ours || !*c->path || jetwatt_cgroup_empty(c))
+		return;
+	cgroup_signal(c, SIGTERM);
+	for (int ms = 0; ms < PATIENCE_MS && !jetwatt_cgroup_empty(c); ms += POLL_MS)
+		usleep(POLL_MS * 1000);
+	/* Repeat SIGKILL, because a process may have forked meanwhile. */
+	for (int ms = 0; ms < KILL_MS && !jetwatt_cgroup_empty(c); ms += POLL_MS) {
+		cgroup_signal(c, SIGKILL);
+		usleep(POLL_MS * 1000);
+	}
+}
+
 /* Move all processes of a cgroup to its parent. */
 static void cgroup_empty_to_parent(const struct jetwatt_cgroup *c)
 {
 	struct jetwatt_cgroup parent = { .events = -1 };
-	char path[PATH_MAX + 32];
-	FILE *f;
+	FILE *f = cgroup_list(c);
 	int pid;
 
 	snprintf(parent.path, sizeof(parent.path), "%.*s", (int)(strrchr(c->path, '/') - c->path),
 		 c->path);
-	snprintf(path, sizeof(path), "%s/cgroup.procs", c->path);
-	f = fopen(path, "re");
 	while (f && fscanf(f, "%d", &pid) == 1)
 		jetwatt_cgroup_move(&parent, pid);
 	if (f)

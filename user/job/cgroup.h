@@ -45,6 +45,10 @@ int jetwatt_cgroup_move(const struct jetwatt_cgroup *c, pid_t pid);
 /* Return: 1 if the cgroup and those below it contain no process, or it was removed; else 0. */
 int jetwatt_cgroup_empty(const struct jetwatt_cgroup *c);
 
+/* Send SIGTERM to the processes of a cgroup that this process made, and SIGKILL to those that have not
+ * ended after 10 s. Blocks. */
+void jetwatt_cgroup_end(const struct jetwatt_cgroup *c);
+
 /* Close a cgroup. If this process made it, try for 0.5 s to move the processes that are still in
  * the cgroup to its parent, and to remove it. */
 void jetwatt_cgroup_close(struct jetwatt_cgroup *c);

@@ -178,6 +178,15 @@ static void restore_rate(struct jetwatt_session *w)
 		jetwatt_config_set(w->jw, &old);
 }
 
+void jetwatt_session_end_command(struct jetwatt_session *w)
+{
+	if (!w->child.pid || jetwatt_child_reap(&w->child))
+		return;
+	jetwatt_child_stop(&w->child);
+	/* A shell that waits for a program does not pass SIGTERM on to it. */
+	jetwatt_cgroup_end(&w->cgroup);
+}
+
 void jetwatt_session_close(struct jetwatt_session *w)
 {
 	if (w->probe)
@@ -191,7 +200,7 @@ void jetwatt_session_close(struct jetwatt_session *w)
 	if (w->jw)
 		jetwatt_close(w->jw);
 	if (w->child.pid && !w->child.gone && w->probe == NULL)
-		jetwatt_child_stop(&w->child);
+		jetwatt_session_end_command(w);
 	jetwatt_cgroup_close(&w->cgroup);
 	if (w->mark_fd >= 0)
 		close(w->mark_fd);

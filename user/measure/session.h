@@ -227,6 +227,10 @@ int jetwatt_session_error(const struct jetwatt_session *w);
  * cannot be read; of a replayed session, in the recorded run. */
 uint64_t jetwatt_session_missed(struct jetwatt_session *w);
 
+/* End the command, if it has not ended: SIGTERM to its process, then to the processes that it has
+ * started and left in its cgroup; SIGKILL to those that have not ended 10 s later. Blocks. */
+void jetwatt_session_end_command(struct jetwatt_session *w);
+
 /* Restore the sampling rate, unless another program has changed it since; close the session and
  * free its memory. */
 void jetwatt_session_close(struct jetwatt_session *w);

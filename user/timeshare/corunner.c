@@ -204,9 +204,12 @@ int jetwatt_corunner_stop(struct jetwatt_corunner *t)
 	jetwatt_freezer_thaw(&t->freezer, jetwatt_clock_ns());
 	/* Send the signal to the process group: a shell that waits for its command does not pass
 	 * a signal on to the command. */
-	if (t->child.pid && !t->child.gone)
+	if (t->child.pid && !t->child.gone) {
 		kill(-t->child.pid, SIGTERM);
-	jetwatt_child_stop(&t->child);
+		jetwatt_child_stop(&t->child);
+		/* The shell has ended, but its command may ignore SIGTERM. */
+		jetwatt_cgroup_end(&t->cgroup);
+	}
 	jetwatt_probe_close(t->probe);
 	jetwatt_freezer_close(&t->freezer);
 	jetwatt_cgroup_close(&t->cgroup);

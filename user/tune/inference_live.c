@@ -93,7 +93,7 @@ static int live_fill_words(struct live *v, uint32_t size)
 /* Stop the command, if there is one, and close the session. */
 static void live_stop(struct live *v)
 {
-	jetwatt_child_stop(&v->w.child);
+	jetwatt_session_end_command(&v->w);
 	jetwatt_session_close(&v->w);
 	jetwatt_session_init(&v->w);
 	v->runs = 0;

@@ -188,7 +188,7 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 		back = jetwatt_wait_job(&w, 0, jetwatt_wait_job_discard, &w) ?: jetwatt_wait_job_exit(&w);
 		err = err ? err : back;
 	}
-	jetwatt_child_stop(&w.child);
+	jetwatt_session_end_command(&w);
 out:
 	jetwatt_profile_store_close(&store);
 	jetwatt_session_close(&w);

@@ -296,7 +296,7 @@ static int profile_run(struct profile_input *in, struct jetwatt_board *board,
 		       l.ended_ns ? (l.ended_ns - l.begun_ns) * 1e-9 : 0.0,
 		       in->out ? ". Next: jetwatt predict --profile " : "",
 		       in->out ? in->out : "");
-	jetwatt_child_stop(&w->child);
+	jetwatt_session_end_command(w);
 out:
 	jetwatt_profile_store_close(&store);
 	jetwatt_tuner_free(&l);

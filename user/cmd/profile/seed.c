@@ -58,7 +58,7 @@ static int seed_one(const struct jetwatt_seed *in, struct jetwatt_board *board, 
 	if (!err)
 		err = seed_measure(l, in);
 	jetwatt_terminal_clear_progress(l->args);
-	jetwatt_child_stop(&w.child);
+	jetwatt_session_end_command(&w);
 	jetwatt_session_close(&w);
 	return err ? err : jetwatt_profile_store_forget(l->store, l->nr_rows);
 }

@@ -115,7 +115,7 @@ static int calibrate_kernel(struct jetwatt_roofline *r, struct jetwatt_board *bo
 		if (!jetwatt_tuner_row(l, &l->mode[i]))
 			err = jetwatt_tuner_measure(l, i, "", &limits);
 	jetwatt_terminal_clear_progress(&r->args);
-	jetwatt_child_stop(&w.child);
+	jetwatt_session_end_command(&w);
 	jetwatt_session_close(&w);
 	return err;
 }

@@ -285,7 +285,7 @@ static int stat_run(struct stat_verb *v)
 		err = jetwatt_session_select_rails(&w, v->in->rails);
 	if (!err)
 		err = stat_measure(v, &w, r);
-	jetwatt_child_stop(&w.child);
+	jetwatt_session_end_command(&w);
 	jetwatt_session_close(&w);
 	free(r);
 	return err;
