@@ -22,7 +22,7 @@ made()	# SIZES
 	}'
 }
 
-echo 1..28
+echo 1..30
 made "16 32" > "$d/two.csv"
 made 16 | cut -d, -f1-4,6- > "$d/one.csv"
 
@@ -49,6 +49,14 @@ run $J import "$d/one.csv" --into "${a:0:8}" --db "$d/a.db"
 check "import into an existing profile" '[ $status = 0 ] && grep -q "^0 of 18" "$d/out"'
 run $J list profiles --db "$d/a.db"
 check "the table fits 80 columns" '[ $status = 0 ] && [ "$(wc -l < "$d/out")" = 4 ] && awk "length > 80 { exit 1 }" "$d/out"'
+
+change() { cp "$d/a.db" "$d/b.db"; /usr/bin/python3 -c 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2])' "$d/b.db" "$1"; }
+change "update measurement set device = 'other'"
+run $J export -f profile "${b:0:8}" --db "$d/b.db"
+check "export of a profile that only other devices have measured: an error with its reason and a fix" '[ $status = 1 ] && grep -q "why: only other devices" "$d/err" && grep -q "fix: --pooled" "$d/err"'
+change "delete from measurement; delete from workload"
+run $J export -f profile --db "$d/b.db"
+check "export from a database without profiles: an error with its reason and a fix" '[ $status = 2 ] && grep -q "there is no profile$" "$d/err" && grep -q "why: .*b.db is empty" "$d/err" && grep -q "fix: run jetwatt profile" "$d/err"'
 
 # The path of the database comes from the first of these that sets it: the option, the environment,
 # the user's configuration file, the system's configuration file.

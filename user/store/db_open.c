@@ -116,8 +116,7 @@ int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
 		rc = become_owner(&owner, &rights, err);
 	if (rc == -ENOENT && !write) {
 		snprintf(err->why, sizeof(err->why), "nothing has been measured here yet");
-		snprintf(err->fix, sizeof(err->fix),
-			 "run jetwatt profile -p PID, or jetwatt import FILE.csv");
+		snprintf(err->fix, sizeof(err->fix), JETWATT_DB_MEASURE);
 		return rc;
 	}
 	/* If several users may write the directory, or root may not take on the rights of its owner,

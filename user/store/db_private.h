@@ -12,6 +12,8 @@
 
 /* The advice to use another file, for the fix in a message. */
 #define JETWATT_DB_OTHER	"use another file (--db, JETWATT_DB or the setting db)"
+/* The advice to measure, if there is nothing to read. */
+#define JETWATT_DB_MEASURE	"run jetwatt profile -p PID, or jetwatt import FILE.csv"
 /* Longest wait for the lock of the database, in ms. A writer holds it for one transaction, so a
  * longer wait means that the process that holds the lock hangs. The text for SQLITE_BUSY in db.c
  * states this time. */

@@ -99,7 +99,11 @@ int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_pr
 		return jetwatt_db_refused(db, rc, err, "cannot read the profiles in %s", db->path);
 	if (n == 1)
 		return 0;
-	if (err) {
+	if (err && !n && !*key) {
+		snprintf(err->what, sizeof(err->what), "there is no profile");
+		snprintf(err->why, sizeof(err->why), "the database %.200s is empty", db->path);
+		snprintf(err->fix, sizeof(err->fix), JETWATT_DB_MEASURE);
+	} else if (err) {
 		snprintf(err->what, sizeof(err->what),
 			 n ? "several profiles have a key that begins with %.40s"
 			   : "no profile has a key that begins with %.40s",

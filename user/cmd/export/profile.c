@@ -88,7 +88,10 @@ int jetwatt_export_profile(struct jetwatt_export_args *o, const struct jetwatt_e
 						"export one profile at a time",
 						"cannot write profiles of different minibatch sizes into one file");
 	if (!err && !all.n)
-		err = jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, "jetwatt list profiles",
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED,
+					o->pooled ? "no other device or release has measured this workload" :
+						    "only other devices or releases have measured this workload",
+					o->pooled ? "leave out --pooled" : "--pooled writes their measurements",
 					"the profile has no rows");
 	rc = err ? 0 : jetwatt_csv_print(o->f, all.row, all.differ ? all.batch : NULL, all.n, o->errors);
 	if (rc)
