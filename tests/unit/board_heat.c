@@ -215,7 +215,8 @@ TEST_F(heat, an_applied_mode_is_not_guarded_while_throttled)
 
 	ASSERT_EQ(jetwatt_board_apply(self->b, &top, &self->err), 0);
 	get_hot(self, HOT);
-	EXPECT_NE(jetwatt_mode_guard_hold(&guard, self->b), 0);
+	EXPECT_EQ(jetwatt_board_refuse_throttled(self->b, &self->err), -EAGAIN);
+	EXPECT_EQ(jetwatt_mode_guard_hold(&guard, self->b), JETWATT_EXIT_FAILED);
 	get_hot(self, FULL);
 	EXPECT_EQ(jetwatt_mode_guard_hold(&guard, self->b), 0);
 	EXPECT_EQ(jetwatt_mode_guard_apply(&guard, &low), 0);

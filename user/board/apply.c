@@ -15,8 +15,7 @@ static void error_clear(struct jetwatt_error_text *err)
 		memset(err, 0, sizeof(*err));
 }
 
-/* Return: 0; -EAGAIN: throttling limits a clock, so the value that was set can't be read. */
-static int refuse_throttled(const struct jetwatt_board *b, struct jetwatt_error_text *err)
+int jetwatt_board_refuse_throttled(const struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	if (!jetwatt_board_throttled(b))
 		return 0;
@@ -40,12 +39,12 @@ static int save_state(struct jetwatt_board *b, bool *created, struct jetwatt_err
 	rc = jetwatt_saved_load(b, err);
 	if (rc != 1 && rc != -ENOENT)
 		return rc;
-	rc = refuse_throttled(b, err);
+	rc = jetwatt_board_refuse_throttled(b, err);
 	if (!rc)
 		rc = jetwatt_state_read(b, &b->saved, err);
 	/* Throttling may have begun while the clocks were read. */
 	if (!rc)
-		rc = refuse_throttled(b, err);
+		rc = jetwatt_board_refuse_throttled(b, err);
 	if (rc)
 		return rc;
 	rc = jetwatt_saved_store(b, err);

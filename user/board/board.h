@@ -183,6 +183,10 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
  * a file cannot be read. */
 int jetwatt_board_throttled(const struct jetwatt_board *b);
 
+/* Refuse to rely on the values of the knobs during throttling. Return: 0; -EAGAIN: the kernel limits a
+ * clock now, so the value that was set for it can't be read. */
+int jetwatt_board_refuse_throttled(const struct jetwatt_board *b, struct jetwatt_error_text *err);
+
 /* Check that the knobs have the values of @mode. Return: 0; -ESTALE: a knob, which @err names, has
  * another value, or its clock is above its cap; -EINVAL: not a mode of this board; other negative
  * errno. */

@@ -41,11 +41,9 @@ int jetwatt_mode_guard_hold(struct jetwatt_mode_guard *g, struct jetwatt_board *
 	g->changed = !g->held;
 	/* jetwatt_board_save() refuses to save a state during throttling, but it does not check this
 	 * if a state is saved already. */
-	if (g->held && jetwatt_board_throttled(board))
-		return jetwatt_error_report(JETWATT_EXIT_FAILED,
-					 "throttling hides the clocks of the mode that was applied before, so jetwatt could not restore them",
-					 "let the board cool, then try again",
-					 "thermal throttling limits a clock");
+	err = g->held ? jetwatt_board_refuse_throttled(board, &e) : 0;
+	if (err)
+		return jetwatt_error_board(err, &e);
 	/* The guard restores the board by applying the mode that was applied before, which cannot
 	 * restore a knob that differs from this mode. */
 	if (g->held && jetwatt_board_verify(board, &g->before, &e))
