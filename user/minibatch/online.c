@@ -277,16 +277,26 @@ static void follow_from(struct jetwatt_batch_track *t, const struct jetwatt_sync
 	t->left = t->period - since % t->period;
 }
 
+/* Return whether a cycle is known that was learned from many waits. */
+static bool is_known(const struct jetwatt_batch_track *t)
+{
+	return t->period && t->n >= LEARN_OFTEN_WAITS;
+}
+
 /* Return whether minibatches of many waits have to be searched. Without launches, learning from all stored waits
  * would take much more time than this test of their lengths. */
-static bool searches(struct jetwatt_batch_track *t)
+static bool searches(const struct jetwatt_batch_track *t)
 {
-	if (t->search)
-		return false;
-	if (t->launches || jetwatt_long_waits_seen(t->wait + t->first, t->n, t->tgid))
-		return true;
-	t->search = t->n;
-	return false;
+	return !t->search &&
+	       (t->launches || jetwatt_long_waits_seen(t->wait + t->first, t->n, t->tgid));
+}
+
+/* After a search, or a test that has seen no minibatch of many waits: the next one is after as many new waits as
+ * are stored. */
+static void postpone_search(struct jetwatt_batch_track *t)
+{
+	if (!t->search)
+		t->search = t->n;
 }
 
 /* Return the number of stored waits that belong to the start of the program. */
@@ -296,11 +306,11 @@ static size_t start_up(const struct jetwatt_batch_track *t)
 }
 
 /* Return whether there are enough new waits to learn the cycle again. */
-static bool is_due(struct jetwatt_batch_track *t)
+static bool is_due(const struct jetwatt_batch_track *t)
 {
 	if (t->n < WAITS_MIN)
 		return false;
-	if (!t->period || t->n < LEARN_OFTEN_WAITS)
+	if (!is_known(t))
 		return t->fresh >= WAITS_MIN / 2;
 	/* No boundary for a long time: the cycle has changed. */
 	if (t->cycle.waits && jetwatt_long_is_lost(&t->sum, &t->cycle))
@@ -342,8 +352,7 @@ static void learn(struct jetwatt_batch_track *t, struct jetwatt_learned *l)
 {
 	bool search = searches(t);
 
-	if (search)
-		t->search = t->n;
+	postpone_search(t);
 	if (search || t->cycle.waits) {
 		learn_from(t, STORED_WAITS, l);
 		if (l->bounds > 0 && l->period.cycle.waits)
@@ -393,8 +402,11 @@ int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
 
 	if (t->marked)
 		return 0;
-	if (!is_due(t))
+	if (!is_due(t)) {
+		if (is_known(t))
+			postpone_search(t);
 		return t->period ? 0 : -EAGAIN;
+	}
 	l.bound = malloc(2 * t->n * sizeof(*l.bound));
 	if (!l.bound)
 		return t->period ? 0 : -EAGAIN;
