@@ -70,15 +70,7 @@ TEST_F(chip, smaller_range_has_a_smaller_lsb)
 /* Write the configuration register of the board's other chip, an INA3221. */
 static int write_other(uint16_t value)
 {
-	uint8_t bytes[] = { 0, value >> 8, value & 0xff };
-	struct i2c_msg msg = { .addr = 0x40, .len = 3, .buf = bytes };
-	struct i2c_rdwr_ioctl_data data = { .msgs = &msg, .nmsgs = 1 };
-	int fd = open("/dev/i2c-1", O_RDWR | O_CLOEXEC), err = 0;
-
-	if (fd < 0 || ioctl(fd, I2C_RDWR, &data) != 1)
-		err = -errno;
-	close(fd);
-	return err;
+	return write_register(1, 0x40, 0, value);
 }
 
 /*

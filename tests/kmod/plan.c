@@ -9,12 +9,10 @@
  *
  * The ADC offset (800 uV) makes every rail read a significant current, although no job runs.
  */
+#include "chip_register.h"
 #include "family.h"
 
-#include <linux/i2c-dev.h>
-#include <linux/i2c.h>
 #include <math.h>
-#include <sys/ioctl.h>
 
 #include "kselftest_harness.h"
 
@@ -22,21 +20,9 @@
 #define OFFSET	"/sys/module/jetwatt_sim/parameters/adc_offset_uv"
 #define START	"/sys/module/jetwatt_sim/parameters/start_us"
 
-/*
- * Write a register of the chip past its driver, as firmware might do; writing does not clear
- * alarms.
- */
-static int write_reg(uint8_t reg, uint16_t value)
+static int write_mask(uint16_t value)
 {
-	uint8_t bytes[] = { reg, value >> 8, value & 0xff };
-	struct i2c_msg msg = { .addr = 0x40, .len = 3, .buf = bytes };
-	struct i2c_rdwr_ioctl_data data = { .msgs = &msg, .nmsgs = 1 };
-	int fd = open("/dev/i2c-1", O_RDWR | O_CLOEXEC), err = 0;
-
-	if (fd < 0 || ioctl(fd, I2C_RDWR, &data) != 1)
-		err = -errno;
-	close(fd);
-	return err;
+	return write_register(1, 0x40, MASK, value);
 }
 
 static int set_hwmon(const char *name, long value)
@@ -83,19 +69,19 @@ TEST_F_TIMEOUT(board, channels_of_the_sum_are_determined, 90)
 
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	for (i = 0; i < 4; i++) {
-		ASSERT_EQ(0, write_reg(MASK, cases[i].scc));
+		ASSERT_EQ(0, write_mask(cases[i].scc));
 		/* The module discards its knowledge of the channels after the first window of
 		 * readings that contradicts it, and determines them again. */
 		sleep_ms(12000);
 		EXPECT_EQ(cases[i].channels, sum_of(&self->f));
 	}
 	/* If no channel is selected, the sum register is 0, which matches no set of channels. */
-	ASSERT_EQ(0, write_reg(MASK, 0));
+	ASSERT_EQ(0, write_mask(0));
 	sleep_ms(12000);
 	EXPECT_EQ(UINT32_MAX, sum_of(&self->f));
 	/* If the second rail draws almost no current, the sum matches both with and without this
 	 * rail, so the channels of the sum stay unknown. */
-	ASSERT_EQ(0, write_reg(MASK, 0x6000));
+	ASSERT_EQ(0, write_mask(0x6000));
 	ASSERT_EQ(0, write_number(OFFSET, -120));
 	sleep_ms(12000);
 	EXPECT_EQ(UINT32_MAX, sum_of(&self->f));
@@ -153,7 +139,7 @@ TEST_F_TIMEOUT(board, sum_allows_a_higher_rate, 90)
 	uint32_t all, most = 0, hz;
 	struct seen s;
 
-	ASSERT_EQ(0, write_reg(MASK, 0));
+	ASSERT_EQ(0, write_mask(0));
 	ASSERT_EQ(0, set_hwmon("update_interval", 1));
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	sleep_ms(3000);
@@ -162,7 +148,7 @@ TEST_F_TIMEOUT(board, sum_allows_a_higher_rate, 90)
 	if (!slow_kernel())
 		EXPECT_EQ(-ERANGE, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, all + 1));
 
-	ASSERT_EQ(0, write_reg(MASK, 0x6000));
+	ASSERT_EQ(0, write_mask(0x6000));
 	sleep_ms(8000);
 	ASSERT_EQ(3, sum_of(&self->f));
 	ASSERT_EQ(-ERANGE, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 1000000));
@@ -186,7 +172,7 @@ TEST_F_TIMEOUT(board, sum_allows_a_higher_rate, 90)
 
 	/* At this rate no tick reads all shunts, but the module must still detect that other
 	 * channels were selected for the sum. */
-	ASSERT_EQ(0, write_reg(MASK, 0x3000));
+	ASSERT_EQ(0, write_mask(0x3000));
 	sleep_ms(20000);
 	EXPECT_EQ(6, sum_of(&self->f));
 
@@ -218,7 +204,7 @@ TEST_F_TIMEOUT(board, slow_adapter_keeps_its_share, 60)
 	uint32_t before, hz, most;
 	uint64_t share;
 
-	ASSERT_EQ(0, write_reg(MASK, 0));
+	ASSERT_EQ(0, write_mask(0));
 	ASSERT_EQ(0, set_hwmon("update_interval", 1));
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	sleep_ms(12000);
@@ -264,7 +250,7 @@ TEST_F(board, sum_is_read_beside_averaged_shunts)
 {
 	struct seen s;
 
-	ASSERT_EQ(0, write_reg(MASK, 0x6000));
+	ASSERT_EQ(0, write_mask(0x6000));
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	sleep_ms(8000);
 	ASSERT_EQ(3, sum_of(&self->f));

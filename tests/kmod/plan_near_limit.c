@@ -5,28 +5,12 @@
  * at 94 kHz, but its device tree says 100 kHz. From transfers of few registers, the module then
  * expects that ticks have time to read all shunts; from transfers of all shunts, that they do not.
  */
+#include "chip_register.h"
 #include "family.h"
-
-#include <linux/i2c-dev.h>
-#include <linux/i2c.h>
-#include <sys/ioctl.h>
 
 #include "kselftest_harness.h"
 
 #define BUS_HZ_PARAM	"/sys/module/jetwatt_sim/parameters/bus_hz"
-
-static int write_reg(uint8_t reg, uint16_t value)
-{
-	uint8_t bytes[] = { reg, value >> 8, value & 0xff };
-	struct i2c_msg msg = { .addr = 0x40, .len = 3, .buf = bytes };
-	struct i2c_rdwr_ioctl_data data = { .msgs = &msg, .nmsgs = 1 };
-	int fd = open("/dev/i2c-1", O_RDWR | O_CLOEXEC), err = 0;
-
-	if (fd < 0 || ioctl(fd, I2C_RDWR, &data) != 1)
-		err = -errno;
-	close(fd);
-	return err;
-}
 
 /* Number of ticks, and of those with the first shunt. */
 struct seen {
@@ -75,8 +59,8 @@ TEST_F_TIMEOUT(board, what_is_read_does_not_alternate, 90)
 	if (slow_kernel())
 		SKIP(return, "the memory checks of this kernel limit the rate");
 	/* The chip converts as fast as possible, and its sum has all channels. */
-	ASSERT_EQ(0, write_reg(0, 0x7007));
-	ASSERT_EQ(0, write_reg(0x0f, 0x7000));
+	ASSERT_EQ(0, write_register(1, 0x40, 0, 0x7007));
+	ASSERT_EQ(0, write_register(1, 0x40, 0x0f, 0x7000));
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	sleep_ms(8000);
 	ASSERT_EQ(7, chip_of(&self->f, 0, JETWATT_A_CHIP_SUM_CHANNELS));

@@ -5,32 +5,15 @@
  * bus alone has the time to read all shunts, a tick may be too short for both. On each bus, three
  * shunts and one bus voltage take 4 x 48 bits, a sum and one register 2 x 48 bits, at 100 kHz.
  */
+#include "chip_register.h"
 #include "family.h"
-
-#include <linux/i2c-dev.h>
-#include <linux/i2c.h>
-#include <sys/ioctl.h>
 
 #include "kselftest_harness.h"
 
-/* Write a register of a chip past the chip's driver. */
-static int write_reg(const char *bus, uint16_t addr, uint8_t reg, uint16_t value)
-{
-	uint8_t bytes[] = { reg, value >> 8, value & 0xff };
-	struct i2c_msg msg = { .addr = addr, .len = 3, .buf = bytes };
-	struct i2c_rdwr_ioctl_data data = { .msgs = &msg, .nmsgs = 1 };
-	int fd = open(bus, O_RDWR | O_CLOEXEC), err = 0;
-
-	if (fd < 0 || ioctl(fd, I2C_RDWR, &data) != 1)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 /* Make a chip convert as fast as possible, and select all channels for its sum. */
-static int prepare(const char *bus, uint16_t addr)
+static int prepare(unsigned int bus, uint16_t addr)
 {
-	return write_reg(bus, addr, 0, 0x7007) ?: write_reg(bus, addr, 0x0f, 0x7000);
+	return write_register(bus, addr, 0, 0x7007) ?: write_register(bus, addr, 0x0f, 0x7000);
 }
 
 /* Number of ticks, and of those with a chip's sum and with its first shunt. */
@@ -87,8 +70,8 @@ TEST_F_TIMEOUT(board, ticks_read_what_both_buses_have_time_for, 60)
 
 	if (slow_kernel())
 		SKIP(return, "the CPU of this kernel limits the rate");
-	ASSERT_EQ(0, prepare("/dev/i2c-1", 0x40));
-	ASSERT_EQ(0, prepare("/dev/i2c-7", 0x41));
+	ASSERT_EQ(0, prepare(1, 0x40));
+	ASSERT_EQ(0, prepare(7, 0x41));
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 90));
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	sleep_ms(8000);
