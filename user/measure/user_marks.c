@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "measure/run_energy.h"
+#include "minibatch/bounds.h"
 
 /* Record that wait @i is the last wait found so far in bound @at. */
 static void record_wait(const struct jetwatt_run_energy *m, int at, size_t i,
@@ -20,14 +21,14 @@ static void record_wait(const struct jetwatt_run_energy *m, int at, size_t i,
 	w->ends = 1;
 }
 
-/* Add up the waits within bound @at, as minibatch/bounds.c does: overlapping times of several threads count
- * once. @from: index of the wait at which the search begins; advanced for the next call. */
+/* Add up the waits within bound @at. @from: index of the wait at which the search begins; advanced for
+ * the next call. */
 static void add_waits(const struct jetwatt_run_energy *m, int at, size_t *from)
 {
 	const struct jetwatt_session *w = m->session;
 	struct jetwatt_batch_bound *b = &m->bound[at];
 	struct jetwatt_batch_why *last = NULL;
-	uint64_t waited = b->start_ns, busy = b->start_ns, first = b->end_ns;
+	struct jetwatt_bounds_times times = { b->start_ns, b->start_ns, b->end_ns };
 
 	/* Marks of one name are in order, but pairs may be nested. */
 	while (*from > 0 && w->sync[*from - 1].exit_ns > b->start_ns)
@@ -35,23 +36,13 @@ static void add_waits(const struct jetwatt_run_energy *m, int at, size_t *from)
 	while (*from < w->nr_sync && w->sync[*from].exit_ns <= b->start_ns)
 		++*from;
 	for (size_t i = *from; i < w->nr_sync && w->sync[i].exit_ns <= b->end_ns; i++) {
-		const struct jetwatt_sync *s = &w->sync[i];
-		uint64_t launch = s->launch_ns && s->launch_ns < s->enter_ns ? s->launch_ns : s->enter_ns;
-
-		if (s->tgid != b->tgid)
+		if (w->sync[i].tgid != b->tgid)
 			continue;
-		b->wait_ns += s->exit_ns - (s->enter_ns > waited ? s->enter_ns : waited);
-		b->gpu_ns += s->exit_ns - (launch > busy ? launch : busy);
-		waited = busy = s->exit_ns;
-		first = launch < first ? launch : first;
-		b->launches += s->launches;
+		jetwatt_bounds_add_wait(b, &times, &w->sync[i], 0);
 		b->syncs++;
-		b->flags |= s->launch_ns ? JETWATT_BATCH_LAUNCHED : 0;
-		b->cgroup = s->cgroup;
 		if (m->why)
 			record_wait(m, at, i, &last);
 	}
-	b->fetch_ns = b->syncs && first > b->start_ns ? first - b->start_ns : 0;
 }
 
 /* Set the rule, the score and the period in the record of each wait. */

@@ -10,37 +10,35 @@
 #define SCORE_MAX	1e6	/* largest absolute value of a score in a record */
 #define GAP_MAX_NS	9e18	/* largest gap in a record, ns */
 
-/*
- * Count the launches of a bound, and compute three times: the time of waiting, the time until the
- * first launch, and the time in which the GPU is busy. Several threads may wait at the same time, so
- * overlapping times count once.
- */
+void jetwatt_bounds_add_wait(struct jetwatt_batch_bound *o, struct jetwatt_bounds_times *t,
+			     const struct jetwatt_sync *s, uint64_t idle_ns)
+{
+	/* without traced launches, the start of the first of the merged waits */
+	uint64_t launch = s->launch_ns ? s->launch_ns : s->enter_ns - idle_ns;
+
+	if (launch > s->enter_ns)
+		launch = s->enter_ns;
+	if (s->launch_ns)
+		o->flags |= JETWATT_BATCH_LAUNCHED;
+	o->launches += s->launches;
+	t->first = launch < t->first ? launch : t->first;
+	o->fetch_ns = t->first > o->start_ns ? t->first - o->start_ns : 0;
+	/* The waits are in order of their ends and may overlap; count overlapping time once. */
+	if (s->exit_ns > t->waited)
+		o->wait_ns += s->exit_ns - (s->enter_ns > t->waited ? s->enter_ns : t->waited);
+	if (s->exit_ns > t->busy)
+		o->gpu_ns += s->exit_ns - (launch > t->busy ? launch : t->busy) - idle_ns;
+	t->waited = s->exit_ns > t->waited ? s->exit_ns : t->waited;
+	t->busy = s->exit_ns > t->busy ? s->exit_ns : t->busy;
+	o->cgroup = s->cgroup;
+}
+
 static void fill_times(struct jetwatt_batch_bound *o, const struct jetwatt_item *it, size_t n)
 {
-	uint64_t waited = o->start_ns, busy = o->start_ns, first = o->end_ns;
+	struct jetwatt_bounds_times t = { o->start_ns, o->start_ns, o->end_ns };
 
-	for (size_t i = 0; i < n; i++) {
-		const struct jetwatt_sync *s = it[i].sync;
-		/* without traced launches, the start of the first of the merged waits */
-		uint64_t launch = s->launch_ns ? s->launch_ns : s->enter_ns - it[i].idle_ns;
-
-		if (launch > s->enter_ns)
-			launch = s->enter_ns;
-		if (s->launch_ns)
-			o->flags |= JETWATT_BATCH_LAUNCHED;
-		o->launches += s->launches;
-		first = launch < first ? launch : first;
-		/* The waits are in order of their ends and may overlap; count overlapping time
-		 * once. */
-		if (s->exit_ns > waited)
-			o->wait_ns += s->exit_ns - (s->enter_ns > waited ? s->enter_ns : waited);
-		if (s->exit_ns > busy)
-			o->gpu_ns += s->exit_ns - (launch > busy ? launch : busy) - it[i].idle_ns;
-		waited = s->exit_ns > waited ? s->exit_ns : waited;
-		busy = s->exit_ns > busy ? s->exit_ns : busy;
-		o->cgroup = s->cgroup;
-	}
-	o->fetch_ns = n && first > o->start_ns ? first - o->start_ns : 0;
+	for (size_t i = 0; i < n; i++)
+		jetwatt_bounds_add_wait(o, &t, it[i].sync, it[i].idle_ns);
 }
 
 /* Return whether the waits @i - 1 and @i, both in no cycle, are two steps of a job with one wait per

@@ -178,6 +178,25 @@ void jetwatt_wait_times(const struct jetwatt_item *it, size_t n, struct jetwatt_
 void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b);
 
 /**
+ * struct jetwatt_bounds_times - times while the waits of a bound are added
+ * @waited: end of the last wait; the bound's start at first
+ * @busy: end of the time in which the GPU was busy; the bound's start at first
+ * @first: first launch; the bound's end at first
+ */
+struct jetwatt_bounds_times {
+	uint64_t waited, busy, first;
+};
+
+/*
+ * Add a wait to a bound, whose start and end are set: its launches, the time of waiting, the time
+ * until the first launch, and the time in which the GPU is busy. Several threads may wait at the same
+ * time, so overlapping times count once. The waits are added in the order of their ends. @idle_ns: see
+ * struct jetwatt_item.
+ */
+void jetwatt_bounds_add_wait(struct jetwatt_batch_bound *o, struct jetwatt_bounds_times *t,
+			     const struct jetwatt_sync *s, uint64_t idle_ns);
+
+/**
  * struct jetwatt_bounds_out - where bounds and records are written
  * @out: array of bounds; the caller sets start_ns and flags of the first bound
  * @base: index of @out[0] among all bounds
