@@ -16,6 +16,14 @@
 
 #define LOCK_RETRIES	4
 
+/* Replace the PID in a lock file by the text @pid. Return: true; false: it cannot be written, such as
+ * on a full disk. The callers go on then: only messages need the PID, and the saved state must be
+ * restored on a full disk too. */
+static bool lease_write_pid(int fd, const char *pid)
+{
+	return !ftruncate(fd, 0) && pwrite(fd, pid, strlen(pid), 0) >= 0;
+}
+
 /**
  * jetwatt_lease_lock() - lock a file in the state directory
  * @leaf: name of the file; the file is created if it is missing
@@ -58,11 +66,8 @@ int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *ta
 		close(fd);
 		return rc;
 	}
-	/* Only messages need the PID. On a full disk it cannot be written, but the saved state must be
-	 * restored there too. */
 	snprintf(pid, sizeof(pid), "%d\n", getpid());
-	if (ftruncate(fd, 0) || pwrite(fd, pid, strlen(pid), 0) < 0)
-		errno = 0;
+	lease_write_pid(fd, pid);
 	return fd;
 }
 
@@ -87,8 +92,7 @@ void jetwatt_lease_release(struct jetwatt_board *b)
 		return;
 	/* Keep the file, because a new file would have a new lock; delete only the PID in the
 	 * file. */
-	if (ftruncate(b->lease, 0))
-		errno = 0;
+	lease_write_pid(b->lease, "");
 	close(b->lease);
 	b->lease = -1;
 }
