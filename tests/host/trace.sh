@@ -12,7 +12,7 @@ says() { grep -q -- "$1" $d/err; }
 # within A B PERCENT
 within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a / b - 1; exit !(d * d <= p * p / 1e4) }'; }
 
-echo 1..35
+echo 1..38
 build/make-trace $d/a.jwt seed=7 > $d/truth
 run build/jetwatt report --json $d/a.jwt
 check "report: minibatches and energy equal those generated" \
@@ -88,15 +88,16 @@ check "no format: usage error" "[ $status = 2 ] && says 'format'"
 run build/jetwatt export -f csv -o /dev/full $d/a.jwt
 check "export to a full disk: an error" "[ $status = 1 ] && says 'No space left'"
 
-# The help of a verb ends the process in argp.
-for args in --help --version "list --help"; do
+# The help of a verb ends the process in argp. The text of a report, and its message about the trace that
+# is not closed, are written before the process ends.
+build/make-trace $d/open.jwt open=1 n=50 > $d/truth
+for args in --help --version "list --help" "report $d/a.jwt" "report --json $d/open.jwt" "report --html=- $d/a.jwt"; do
 	status=0
 	build/jetwatt $args > /dev/full 2> $d/err || status=$?
 	check "jetwatt $args to a full disk: an error" "[ $status = 1 ] && grep -q 'No space left' $d/err"
 done
 
 # report accepts a trace that is still being written, and reports its contents so far.
-build/make-trace $d/open.jwt open=1 n=50 > $d/truth
 run build/jetwatt report --json $d/open.jwt
 check "a trace that is being written is reported" "[ $status = 0 ] && says 'was not closed' && [ \$(jq .minibatches $d/out) -ge 49 ]"
 

@@ -3,7 +3,6 @@
  * Main program of jetwatt: calls the verb, and has the global help and the check that standard output
  * was written. Each verb is in its own file or directory under user/cmd.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,13 +48,15 @@ static pid_t main_pid;
  * process after the help of a verb. A @status other than 0 takes precedence over a failed write. */
 static void flush_output(int status, void *unused)
 {
+	int why;
+
 	(void)unused;
 	if (getpid() != main_pid)
 		return;
-	errno = 0;
-	if (!fflush(stdout) && !ferror(stdout))
+	if (!jetwatt_error_flush(stdout))
 		return;
-	jetwatt_error_report(JETWATT_EXIT_FAILED, errno ? strerror(errno) : NULL,
+	why = jetwatt_error_output();
+	jetwatt_error_report(JETWATT_EXIT_FAILED, why ? strerror(why) : NULL,
 			  "check that the disk is not full and that the reader of the pipe still runs; verbs with -o FILE can write to a file",
 			  "cannot write to standard output");
 	if (!status)

@@ -32,6 +32,5 @@ int jetwatt_run_figures(const struct jetwatt_replay *r, const struct jetwatt_run
 	if (n)
 		jetwatt_stat_per_json(unit, n, &j);
 	jetwatt_json_end(&j);
-	fflush(stdout);
 	return 0;
 }

@@ -228,7 +228,6 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 	if (s->used)
 		fprintf(f, " hint: the fastest mode within less power: jetwatt optimize --power %.0fW -p PID\n",
 			HINT_SHARE * s->row.power_w);
-	fflush(f);
 }
 
 static void spread_json(struct jetwatt_json *j, const char *key,

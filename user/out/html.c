@@ -5,10 +5,10 @@
  */
 #include "out/report.h"
 
-#include <errno.h>
 #include <stdbool.h>
 
 #include "out/plot.h"
+#include "util/error.h"
 
 static const char style[] =
 ":root{--back:#fff;--text:#1b1f24;--soft:#5d6673;--line:#e3e6ea;--cloud:#c3c9d1;--front:#2463b5;"
@@ -249,7 +249,5 @@ int jetwatt_report_html(FILE *f, const struct jetwatt_report *r)
 	html_measured(f, r);
 	html_facts(f, r);
 	fprintf(f, "</body></html>\n");
-	if (!err && (fflush(f) || ferror(f)))
-		err = -EIO;
-	return err;
+	return err ? err : jetwatt_error_flush(f);
 }

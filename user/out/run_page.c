@@ -2,10 +2,10 @@
 /* The HTML page of jetwatt report: text and the table of figures around the plots of one run. */
 #include "out/run_page.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "out/plot.h"
+#include "util/error.h"
 
 /* Minimum number of minibatches with which the page has plots of minibatches. */
 #define MINIBATCHES_MIN	8
@@ -155,7 +155,5 @@ int jetwatt_page_write(FILE *f, const struct jetwatt_page *p)
 	}
 	page_figures_table(f, p);
 	fputs("</body></html>\n", f);
-	if (!err && (fflush(f) || ferror(f)))
-		err = -EIO;
-	return err;
+	return err ? err : jetwatt_error_flush(f);
 }

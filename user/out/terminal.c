@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "util/error.h"
 #include "util/utf8.h"
 
 #define BAR 24
@@ -81,7 +82,7 @@ void jetwatt_terminal_measured_row(unsigned int nr, const struct jetwatt_row *ro
 	       row->time_ms, 100 * row->time_sd, row->power_w, 100 * row->power_sd, why);
 	print_optional_knobs(&row->mode);
 	printf("\n");
-	fflush(stdout);
+	jetwatt_error_flush(stdout);
 }
 
 void jetwatt_terminal_predicted_heading(void)
@@ -111,7 +112,7 @@ void jetwatt_terminal_progress(const struct jetwatt_args *a, unsigned int nr, un
 	for (int i = 0; i < BAR; i++)
 		bar[i] = i < done * BAR ? '#' : '-';
 	bar[BAR] = '\0';
-	fflush(stdout);
+	jetwatt_error_flush(stdout);
 	/* If standard error is not a terminal, print whole lines of progress, and only for
 	 * completed steps. */
 	if (a->lines && part < 1)

@@ -219,7 +219,7 @@ static void live_report(const struct live *v, int stay)
 	       (v->l->ended_ns - v->l->begun_ns) * 1e-9);
 	printf(stay ? "the board stays in this mode\nto undo: jetwatt restore\n" :
 	       "the board is back in its previous mode\n");
-	fflush(stdout);
+	jetwatt_error_flush(stdout);
 }
 
 int jetwatt_inference_live(struct jetwatt_inference *f, struct jetwatt_tuner *l,

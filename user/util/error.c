@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
+#include <stdatomic.h>
 
 static const char *self = "jetwatt";
 static int silent;
+/* errno of the first failure of standard output; 0: none. */
+static atomic_int output;
 
 void jetwatt_error_name(const char *name)
 {
@@ -19,11 +21,25 @@ void jetwatt_error_quiet(int quiet)
 	silent = quiet;
 }
 
+int jetwatt_error_flush(FILE *f)
+{
+	int none = 0, err = fflush(f) ? errno : 0;
+
+	if (err && f == stdout)
+		atomic_compare_exchange_strong(&output, &none, err);
+	return err ? -err : ferror(f) ? -EIO : 0;
+}
+
+int jetwatt_error_output(void)
+{
+	return output;
+}
+
 int jetwatt_error_report(int code, const char *why, const char *fix, const char *what, ...)
 {
 	va_list ap;
 
-	fflush(stdout);
+	jetwatt_error_flush(stdout);
 	/* Lock the stream, so that messages of several threads do not mix. */
 	flockfile(stderr);
 	fprintf(stderr, "%s: ", self);
@@ -92,7 +108,7 @@ void jetwatt_notice(const char *text, ...)
 
 	if (silent)
 		return;
-	fflush(stdout);
+	jetwatt_error_flush(stdout);
 	flockfile(stderr);
 	fprintf(stderr, "%s: ", self);
 	va_start(ap, text);

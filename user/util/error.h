@@ -5,6 +5,8 @@
 #ifndef JETWATT_UTIL_ERROR_H
 #define JETWATT_UTIL_ERROR_H
 
+#include <stdio.h>
+
 /* Exit status of every verb. stat, record, optimize and schedule return the status of the command
  * that they ran, if they have not failed themselves. */
 enum {
@@ -37,6 +39,13 @@ int jetwatt_error_board(int err, const struct jetwatt_error_text *e);
 
 /* Print a notice, which is not an error; print nothing after jetwatt_error_quiet(1). */
 void jetwatt_notice(const char *text, ...) __attribute__((format(printf, 1, 2)));
+
+/* Flush @f. Return: 0; negative errno, -EIO if an earlier write has failed for a reason that is not
+ * known. The reason of the first failure of standard output is kept for jetwatt_error_output(),
+ * because stdio keeps only that a write has failed. */
+int jetwatt_error_flush(FILE *f);
+/* Return: errno of the first failure of standard output; 0: none, or not known. */
+int jetwatt_error_output(void);
 
 /* Return a fix that usually helps against an errno, positive or negative; NULL: none. */
 const char *jetwatt_error_advice(int err);

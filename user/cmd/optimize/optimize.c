@@ -53,7 +53,7 @@ end:
 	       (l->ended_ns - l->begun_ns) * 1e-9);
 	printf(kept ? "the board stays in this mode\nto undo: jetwatt restore\n" :
 	       "the board is back in its previous mode\n");
-	fflush(stdout);
+	jetwatt_error_flush(stdout);
 }
 
 static int set_result(const struct jetwatt_tuner *l, struct jetwatt_result *a, const struct jetwatt_verify *c)

@@ -47,7 +47,6 @@ void jetwatt_stat_per_print(const struct jetwatt_work_unit *unit, int n, FILE *f
 {
 	for (int i = 0; i < n; i++)
 		print_unit(&unit[i], f, a);
-	fflush(f);
 }
 
 void jetwatt_stat_per_json(const struct jetwatt_work_unit *unit, int n, struct jetwatt_json *j)

@@ -44,7 +44,7 @@ int jetwatt_top_tegrastats(struct jetwatt_session *w, double interval_s, FILE *f
 		jetwatt_join_flush(w->join);
 		jetwatt_session_discard(w, w->power_ns);
 		/* A failed write: for example, the reader of a pipe has ended. */
-		if (fflush(f))
+		if (jetwatt_error_flush(f))
 			break;
 	}
 	w->on_power = NULL;
