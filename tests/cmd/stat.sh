@@ -4,7 +4,7 @@
 # Test stat and record: their values must agree with those of the plant, and their exit status must
 # be that of the command.
 . "${0%/*}/common.inc"
-plan 21
+plan 23
 
 # within A B PERCENT: do A and B differ by at most PERCENT?
 within()
@@ -36,6 +36,15 @@ jetwatt stat -- true > /dev/full 2> "$T/err"
 status=$?
 exits 1 && form && says "No space left" && [ "$(grep -c "cannot write" "$T/err")" = 1 ]
 result $? "stat: a full disk of standard output: one error, with the reason"
+
+echo earlier > "$T/kept"
+run jetwatt stat -o "$T/kept" -- /nonexistent/command
+exits 127 && [ "$(cat "$T/kept")" = earlier ]
+result $? "stat -o: a command that cannot be started leaves an earlier file as it is"
+
+run jetwatt record -o "$T/kept" -- /nonexistent/command
+exits 127 && [ "$(cat "$T/kept")" = earlier ] && [ "$(ls "$T"/kept*)" = "$T/kept" ]
+result $? "record -o: a command that cannot be started leaves an earlier file as it is"
 
 run jetwatt record -o "$T/rec.jwt" --json -- train --minibatches 100
 cp "$T/out" "$T/closing"

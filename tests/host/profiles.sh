@@ -22,7 +22,7 @@ made()	# SIZES
 	}'
 }
 
-echo 1..30
+echo 1..31
 made "16 32" > "$d/two.csv"
 made 16 | cut -d, -f1-4,6- > "$d/one.csv"
 
@@ -57,6 +57,9 @@ check "export of a profile that only other devices have measured: an error with 
 change "delete from measurement; delete from workload"
 run $J export -f profile --db "$d/b.db"
 check "export from a database without profiles: an error with its reason and a fix" '[ $status = 2 ] && grep -q "there is no profile$" "$d/err" && grep -q "why: .*b.db is empty" "$d/err" && grep -q "fix: run jetwatt profile" "$d/err"'
+
+JETWATT_DB=$d/a.db $J export -f profile "${b:0:8}" > /dev/full 2> "$d/err"
+check "export to a full disk: one error, with the reason" '[ "$(grep -c "cannot write" "$d/err")" = 1 ] && grep -q "why: No space left" "$d/err"'
 
 # The path of the database comes from the first of these that sets it: the option, the environment,
 # the user's configuration file, the system's configuration file.

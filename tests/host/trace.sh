@@ -12,7 +12,7 @@ says() { grep -q -- "$1" $d/err; }
 # within A B PERCENT
 within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a / b - 1; exit !(d * d <= p * p / 1e4) }'; }
 
-echo 1..38
+echo 1..40
 build/make-trace $d/a.jwt seed=7 > $d/truth
 run build/jetwatt report --json $d/a.jwt
 check "report: minibatches and energy equal those generated" \
@@ -87,6 +87,16 @@ run build/jetwatt export $d/a.jwt
 check "no format: usage error" "[ $status = 2 ] && says 'format'"
 run build/jetwatt export -f csv -o /dev/full $d/a.jwt
 check "export to a full disk: an error" "[ $status = 1 ] && says 'No space left'"
+
+head -c 1000 $d/a.jwt > $d/none.jwt
+echo earlier > $d/kept.csv
+run build/jetwatt export -f csv -o $d/kept.csv $d/none.jwt
+check "an export that fails after the trace was opened leaves an earlier file as it is" \
+	"[ $status = 1 ] && says 'no sample' && [ \"\$(cat $d/kept.csv)\" = earlier ]"
+ln -s kept.csv $d/link.csv
+run build/jetwatt export -f csv -o $d/link.csv $d/a.jwt
+check "an export to a symbolic link writes the file that it leads to" \
+	"[ $status = 0 ] && [ -L $d/link.csv ] && grep -q ^t_ns $d/kept.csv && ! ls $d | grep 'csv[.]'"
 
 # The help of a verb ends the process in argp. The text of a report, and its message about the trace that
 # is not closed, are written before the process ends.

@@ -5,7 +5,6 @@
  * measure/session.h; the file is written by libjetwatt's trace writer.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +23,7 @@
 #include "measure/wait_job.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/outfile.h"
 
 #ifndef JETWATT_VERSION
 #define JETWATT_VERSION "unknown"
@@ -48,13 +48,15 @@ struct record_input {
  * @writer: the trace writer, on @fd
  * @counters: reads the counters of work units; NULL: there are none
  * @path: name of the file, NULL: standard output
- * @fd: the open file
+ * @file: the file, until jetwatt_outfile_put() under another name; not open: standard output
+ * @fd: its descriptor
  */
 struct record {
 	struct jetwatt_session session;
 	struct jetwatt_trace_writer *writer;
 	struct jetwatt_unit_reader *counters;
 	const char *path;
+	struct jetwatt_outfile file;
 	int fd;
 };
 
@@ -301,6 +303,15 @@ static int print_summary(const struct record *rec, const struct record_input *in
 	return err;
 }
 
+/* Replace an existing file by the trace, now that the job runs or the black box is watched: other
+ * programs can read the trace while it is written. Return: 0; exit code after printing the error. */
+static int put_trace(struct record *rec)
+{
+	int err = jetwatt_outfile_put(&rec->file);
+
+	return err ? record_unwritable(rec, err) : 0;
+}
+
 /* Wait for the trigger, write the samples of the module's black box and of the in->post_s seconds after
  * the trigger, and print the summary. */
 static int record_blackbox(const struct record_input *in, struct record *rec)
@@ -314,6 +325,8 @@ static int record_blackbox(const struct record_input *in, struct record *rec)
 				   jetwatt_probe_error());
 	else if (!in->job.pid && jetwatt_session_add(w, jetwatt_probe_fd(w->probe)))
 		return JETWATT_EXIT_FAILED;
+	if (!err)
+		err = put_trace(rec);
 	if (!err)
 		err = jetwatt_blackbox_record(w, rec->writer, in->trigger, in->pre_s, in->post_s);
 	return err ? err : print_summary(rec, in);
@@ -345,7 +358,7 @@ static int record_run(struct record_input *in, struct record *rec,
 		return record_blackbox(in, rec);
 	w->recorder = rec->writer;
 	jetwatt_events(w->jw, jetwatt_trace_write_event, rec->writer);
-	err = jetwatt_session_job(w, &in->job);
+	err = jetwatt_session_job(w, &in->job) ?: put_trace(rec);
 	if (err)
 		return err;
 	job = (struct jetwatt_trace_job){ w->begun_ns, w->pid };
@@ -396,9 +409,11 @@ int jetwatt_cmd_record(int argc, char **argv)
 	 * not read it. */
 	if (strcmp(in.out, "-")) {
 		rec.path = in.out;
-		rec.fd = open(in.out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		err = jetwatt_outfile_open(&rec.file, in.out, 0600);
+		rec.fd = err ? -1 : fileno(rec.file.f);
 	}
-	err = rec.fd < 0 ? -errno : jetwatt_trace_writer_new(&rec.writer, rec.fd);
+	if (!err)
+		err = jetwatt_trace_writer_new(&rec.writer, rec.fd);
 	err = err ? record_unwritable(&rec, err) : record_run(&in, &rec, board);
 out:
 	jetwatt_session_end_command(&rec.session);
@@ -410,8 +425,7 @@ out:
 	free(rec.counters);
 	jetwatt_units_forget(&in.units);
 	jetwatt_trace_writer_free(rec.writer);
-	if (rec.path && rec.fd >= 0)
-		close(rec.fd);
+	jetwatt_outfile_end(&rec.file, err);
 	jetwatt_board_close(board);
 	return err;
 }

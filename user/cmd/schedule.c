@@ -16,6 +16,7 @@
 #include "measure/connect.h"
 #include "out/json.h"
 #include "util/error.h"
+#include "util/outfile.h"
 
 enum { JSON = JETWATT_ARGS_LONG };
 
@@ -167,8 +168,9 @@ static int schedule_start(struct jetwatt_timeshare *s, struct jetwatt_board *boa
 	return err ? err : jetwatt_timeshare_run(s);
 }
 
+/* @reported: set to 1 if the report was printed. */
 static int schedule(const struct schedule_input *in, const struct jetwatt_timeshare_conf *conf,
-		    FILE *f)
+		    FILE *f, int *reported)
 {
 	struct jetwatt_timeshare s = { .conf = conf, .guard = -1, .end = -1, .arrival_hz = conf->arrival_hz };
 	struct jetwatt_board *board;
@@ -190,6 +192,7 @@ static int schedule(const struct schedule_input *in, const struct jetwatt_timesh
 			schedule_print_json(&s, f);
 		else
 			schedule_print(&s, f);
+		*reported = 1;
 	}
 	back = jetwatt_timeshare_mode_close(&s.mode);
 	jetwatt_session_close(&s.session);
@@ -204,8 +207,8 @@ int jetwatt_cmd_schedule(int argc, char **argv)
 {
 	static struct jetwatt_timeshare_conf conf;
 	struct schedule_input in = { 0 };
-	FILE *f = stdout;
-	int err;
+	struct jetwatt_outfile out = { .f = NULL };
+	int err, rc = 0, reported = 0;
 
 	jetwatt_args_parse("schedule", "-c FILE",
 			   "Run training and an inference server in alternating time slices.\v"
@@ -215,10 +218,13 @@ int jetwatt_cmd_schedule(int argc, char **argv)
 	if (err)
 		return err;
 	if (in.out && strcmp(in.out, "-"))
-		f = fopen(in.out, "we");
-	err = f ? schedule(&in, &conf, f) : 0;
-	if (!f || (f != stdout && fclose(f)))
-		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
+		rc = jetwatt_outfile_open(&out, in.out, 0666);
+	err = rc ? 0 : schedule(&in, &conf, out.f ? out.f : stdout, &reported);
+	/* Without a report, an existing file is left as it is. */
+	if (!rc)
+		rc = jetwatt_outfile_end(&out, !reported);
+	if (rc < 0)
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-rc),
 					"-o names a file that can be written; is the disk full?",
 					"cannot write %s", in.out);
 	return err;

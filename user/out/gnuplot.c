@@ -3,8 +3,6 @@
 #include "out/report.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "util/outfile.h"
 
 extern char **environ;
 
@@ -83,37 +83,28 @@ int jetwatt_gnuplot(const char *path, const struct jetwatt_report *r, enum jetwa
 		    char *why, size_t len)
 {
 	const char *end = strrchr(path, '.');
-	int in = -1, out = -1, said = -1, err = 0;
-	struct stat st = { .st_size = 0 };
-	char temp[PATH_MAX];
-	mode_t mask;
+	int in = -1, said = -1, err;
+	struct jetwatt_outfile out;
+	struct stat st;
 
 	why[0] = '\0';
 	if (!end || (strcmp(end, ".svg") && strcmp(end, ".png")))
 		return -EINVAL;
-	if (snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >= (int)sizeof(temp))
-		return -ENAMETOOLONG;
-	out = mkostemp(temp, O_CLOEXEC);
-	if (out < 0)
-		return -errno;
+	err = jetwatt_outfile_open(&out, path, 0666);
+	if (err)
+		return err;
 	err = open_scratch(&in);
 	if (!err)
 		err = open_scratch(&said);
 	if (!err)
 		err = write_script(in, r, what, !strcmp(end, ".png"));
 	if (!err)
-		err = run_gnuplot(in, out, said);
-	if (!err && !fstat(out, &st) && !st.st_size)
+		err = run_gnuplot(in, fileno(out.f), said);
+	if (!err && !fstat(fileno(out.f), &st) && S_ISREG(st.st_mode) && !st.st_size)
 		err = -EPROTO;
 	if (err == -EPROTO)
 		first_message(said, why, len);
-	mask = umask(0);
-	umask(mask);
-	if (!err && (fchmod(out, 0666 & ~mask) || fsync(out) || rename(temp, path)))
-		err = -errno;
-	if (err)
-		unlink(temp);
-	close(out);
+	err = jetwatt_outfile_end(&out, err);
 	if (in >= 0)
 		close(in);
 	if (said >= 0)

@@ -37,7 +37,7 @@ int jetwatt_csv_read(const char *path, struct jetwatt_row **row, uint32_t **batc
 int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **row, uint32_t **batch,
 		      struct jetwatt_csv_error *err);
 /* Write a profile with the columns time_sd and power_sd, or a mode list if every time_ms and
- * power_w is NAN. The file is replaced atomically (a pipe is written directly). Doubles have as many
+ * power_w is NAN. The file is written as by jetwatt_outfile_end(). Doubles have as many
  * digits as needed to read back the same value. @batch: minibatch size of each row; NULL: no
  * such column. Return: 0; -EINVAL: a mode is incomplete, a minibatch size is 0, or a time, power or
  * error is not valid; other negative errno. On failure a regular file at @path is unchanged, except

@@ -3,16 +3,15 @@
 #include "store/csv.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "util/error.h"
+#include "util/outfile.h"
 
 /* Write the fewest digits that read back as the same double. */
 static void print_exact(FILE *f, double v)
@@ -90,65 +89,14 @@ int jetwatt_csv_print(FILE *f, const struct jetwatt_row *row, const uint32_t *ba
 		}
 		fputc('\n', f);
 	}
-	return fflush(f) || ferror(f) ? -EIO : 0;
-}
-
-/* Sync the directory of @path: only after that is a rename on disk. */
-static int sync_dir(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char dir[PATH_MAX];
-	int fd, rc;
-
-	if (!slash)
-		snprintf(dir, sizeof(dir), ".");
-	else
-		snprintf(dir, sizeof(dir), "%.*s", (int)(slash == path ? 1 : slash - path), path);
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	rc = fsync(fd) && errno != EINVAL && errno != EROFS ? -errno : 0;
-	close(fd);
-	return rc;
+	return jetwatt_error_flush(f);
 }
 
 int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, const uint32_t *batch,
 		      size_t n)
 {
-	char temp[PATH_MAX];
-	bool replace;
-	struct stat st;
-	mode_t mask;
-	FILE *f = NULL;
-	int fd, rc;
+	struct jetwatt_outfile out;
+	int rc = jetwatt_outfile_open(&out, path, 0666);
 
-	/* A pipe or a terminal can't be replaced, so it is written directly. */
-	replace = stat(path, &st) || S_ISREG(st.st_mode);
-	if (snprintf(temp, sizeof(temp), replace ? "%s.XXXXXX" : "%s", path) >= (int)sizeof(temp))
-		return -ENAMETOOLONG;
-	fd = replace ? mkstemp(temp) : open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	fcntl(fd, F_SETFD, FD_CLOEXEC);
-	f = fdopen(fd, "w");
-	if (!f) {
-		rc = -errno;
-		close(fd);
-		goto out;
-	}
-	rc = jetwatt_csv_print(f, row, batch, n, 1);
-	if (!rc && replace) {
-		mask = umask(0);
-		umask(mask);
-		if (fchmod(fd, 0666 & ~mask) || fsync(fd))
-			rc = -errno;
-	}
-	if (fclose(f) && !rc)
-		rc = -errno;
-	if (!rc && replace)
-		rc = rename(temp, path) ? -errno : sync_dir(path);
-out:
-	if (rc && replace)
-		unlink(temp);
-	return rc;
+	return rc ? rc : jetwatt_outfile_end(&out, jetwatt_csv_print(out.f, row, batch, n, 1));
 }

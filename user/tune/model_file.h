@@ -13,9 +13,8 @@
  */
 int jetwatt_model_file_read(const char *path, struct jetwatt_fitted **f);
 /*
- * Write a model to a temporary file beside @path and rename that to @path; write to a device or a pipe
- * directly. Return: 0; -ENOTSUP from jetwatt_fitted_save(); other negative errno. On error a regular file
- * @path is unchanged.
+ * Write a model as by jetwatt_outfile_end(). Return: 0; -ENOTSUP from jetwatt_fitted_save(); other
+ * negative errno.
  */
 int jetwatt_model_file_write(const char *path, const struct jetwatt_fitted *f);
 

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 
 #include "util/error.h"
+#include "util/outfile.h"
 
 static int plot_has_suffix(const char *path, const char *end)
 {
@@ -32,12 +33,10 @@ const char *jetwatt_plot_path(const char *option, const char *path)
 
 static int plot_write_page(const char *path, const struct jetwatt_report *r)
 {
-	FILE *f = fopen(path, "we");
-	int err = f ? jetwatt_report_html(f, r) : -errno;
+	struct jetwatt_outfile out;
+	int err = jetwatt_outfile_open(&out, path, 0666);
 
-	if (f && fclose(f) && !err)
-		err = -errno;
-	return err;
+	return err ? err : jetwatt_outfile_end(&out, jetwatt_report_html(out.f, r));
 }
 
 int jetwatt_plot_write(const char *path, const struct jetwatt_report *r,

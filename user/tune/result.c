@@ -4,7 +4,6 @@
  */
 #include "tune/result.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "tune/inference.h"
 #include "tune/token_search.h"
 #include "util/error.h"
+#include "util/outfile.h"
 
 static void result_mode(struct jetwatt_json *j, const struct jetwatt_mode *m)
 {
@@ -156,19 +156,24 @@ static void result_rows(struct jetwatt_json *j, const struct jetwatt_tuner *l)
 	jetwatt_json_end(j);
 }
 
+static int result_unwritable(const char *path, int err)
+{
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
+				    "cannot write %s", path);
+}
+
 int jetwatt_result_json(const struct jetwatt_result *a, const char *path)
 {
 	const struct jetwatt_tuner *l = a->learn;
-	FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
+	struct jetwatt_outfile out = { .f = NULL };
 	struct jetwatt_json j;
 	struct utsname u;
-	int bad;
+	int err = strcmp(path, "-") ? jetwatt_outfile_open(&out, path, 0666) : 0;
 
-	if (!f)
-		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
-					 jetwatt_error_advice(errno), "cannot write %s", path);
+	if (err)
+		return result_unwritable(path, err);
 	uname(&u);
-	jetwatt_json_init(&j, f, 1);
+	jetwatt_json_init(&j, out.f ? out.f : stdout, 1);
 	jetwatt_json_object(&j, NULL);
 	jetwatt_json_string(&j, "board", a->board);
 	jetwatt_json_string(&j, "kernel", u.release);
@@ -194,10 +199,9 @@ int jetwatt_result_json(const struct jetwatt_result *a, const char *path)
 		jetwatt_preset_compare_json(a->baseline, l, &j);
 	result_rows(&j, l);
 	jetwatt_json_end(&j);
-	bad = fflush(f) || ferror(f);
-	bad |= f != stdout && fclose(f);
-	return bad ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
-				       jetwatt_error_advice(errno), "cannot write %s", path) : 0;
+	/* main() reports failed writes to standard output. */
+	err = jetwatt_outfile_end(&out, 0);
+	return err ? result_unwritable(path, err) : 0;
 }
 
 /* Round to seven significant digits; further digits carry no information. */
@@ -224,6 +228,5 @@ int jetwatt_result_predictions(const struct jetwatt_tuner *l, const char *path)
 		err = jetwatt_csv_write(path, row, l->batch, l->nr_modes);
 	}
 	free(row);
-	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
-				       jetwatt_error_advice(-err), "cannot write %s", path) : 0;
+	return err ? result_unwritable(path, err) : 0;
 }

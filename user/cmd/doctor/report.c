@@ -13,6 +13,7 @@
 
 #include "store/report.h"
 #include "util/error.h"
+#include "util/outfile.h"
 
 #ifndef JETWATT_VERSION
 #define JETWATT_VERSION "unknown"
@@ -101,17 +102,10 @@ static void report_gather(struct jetwatt_gather *g, struct jetwatt_doctor *d, co
 
 static int report_save(const char *path, const char *text)
 {
-	size_t len = strlen(text);
-	FILE *f = fopen(path, "we");
-	int rc = 0;
+	struct jetwatt_outfile out;
+	int rc = jetwatt_outfile_open(&out, path, 0666);
 
-	if (!f)
-		return -errno;
-	if (fwrite(text, 1, len, f) != len)
-		rc = -EIO;
-	if (fclose(f) && !rc)
-		rc = -errno;
-	return rc;
+	return rc ? rc : jetwatt_outfile_end(&out, fputs(text, out.f) < 0 ? -errno : 0);
 }
 
 int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char *loop)

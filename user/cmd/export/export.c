@@ -195,30 +195,37 @@ static void export_on_counts(const struct jetwatt_trace_counts *c, void *arg)
 					    c->end_ns, c->count[i].value);
 }
 
-static int export_unwritable(const struct jetwatt_export_args *o)
+static int export_unwritable(const struct jetwatt_export_args *o, int err)
 {
-	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 				 "name a file that can be written with -o; check that the disk is not full",
 				 "cannot write %s", o->out);
 }
 
-/* Open the output file, after the trace was opened: an export that fails before that leaves an existing
- * file as it is. Return: 0; exit code, after printing the error. */
+/* Open the output file. @r: the trace, NULL: none. Return: 0; exit code, after printing the error. */
 static int export_open_output(struct jetwatt_export_args *o, const struct jetwatt_replay *r)
 {
-	FILE *f;
+	int err;
 
+	o->f = stdout;
 	if (!o->out || !strcmp(o->out, "-"))
 		return 0;
-	if (jetwatt_replay_reads(r, o->out))
+	if (r && jetwatt_replay_reads(r, o->out))
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, "the trace would be overwritten",
 					    "name another file with -o",
 					    "-o: %s is the trace that is exported", o->out);
-	f = fopen(o->out, "we");
-	if (!f)
-		return export_unwritable(o);
-	o->f = f;
-	return 0;
+	err = jetwatt_outfile_open(&o->file, o->out, 0666);
+	o->f = o->file.f;
+	return err ? export_unwritable(o, err) : 0;
+}
+
+/* Close the output file; an export that has failed, with @err, leaves an existing file as it is. main()
+ * reports failed writes to standard output. Return: @err; exit code, after printing the error. */
+static int export_close_output(struct jetwatt_export_args *o, int err)
+{
+	int rc = jetwatt_outfile_end(&o->file, err);
+
+	return !err && rc ? export_unwritable(o, rc) : err;
 }
 
 static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_export_format *format)
@@ -295,13 +302,11 @@ static int check_rows(const struct jetwatt_export_args *o, const struct row *row
 	return 0;
 }
 
-/* Write the export into memory first, so that an export that fails does not overwrite the output
- * file. For short outputs. */
+/* Write the export into memory first, so that an export that fails writes nothing. For short outputs. */
 static int export_buffered(struct jetwatt_export_args *o, const struct row *row)
 {
 	char *text = NULL;
 	size_t len = 0;
-	FILE *to = stdout;
 	int err;
 
 	o->f = open_memstream(&text, &len);
@@ -310,14 +315,12 @@ static int export_buffered(struct jetwatt_export_args *o, const struct row *row)
 					 jetwatt_error_advice(errno), "cannot export");
 	err = row->write(o, NULL);
 	fclose(o->f);
-	if (!err && o->out && strcmp(o->out, "-"))
-		to = fopen(o->out, "we");
-	if (!err && (!to || fwrite(text, 1, len, to) != len || fflush(to)))
-		err = export_unwritable(o);
-	if (to && to != stdout)
-		fclose(to);
+	if (!err)
+		err = export_open_output(o, NULL);
+	if (!err)
+		fwrite(text, 1, len, o->f);
 	free(text);
-	return err;
+	return export_close_output(o, err);
 }
 
 int jetwatt_cmd_export(int argc, char **argv)
@@ -328,7 +331,6 @@ int jetwatt_cmd_export(int argc, char **argv)
 	struct jetwatt_export_args o = { .hz = -1, .f = stdout, .id = -1 };
 	char doc[1024] = "Convert a trace, profiles or modes into the format of another program.\vFormats:\n";
 	const struct row *row;
-	int err;
 
 	for (size_t i = 0; i < NR; i++)
 		snprintf(doc + strlen(doc), sizeof(doc) - strlen(doc), "  %-12s %s\n", rows[i].name,
@@ -349,14 +351,5 @@ int jetwatt_cmd_export(int argc, char **argv)
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					 "give a file of jetwatt record, or - for standard input",
 					 "no trace is given");
-	err = row->write(&o, row->format);
-	/* main() reports failed writes to standard output. */
-	if (o.f != stdout) {
-		int failed = fflush(o.f) || ferror(o.f);
-
-		if (failed && !err)
-			err = export_unwritable(&o);
-		fclose(o.f);
-	}
-	return err;
+	return export_close_output(&o, row->write(&o, row->format));
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "util/args.h"
+#include "util/outfile.h"
 
 #define JETWATT_EXPORT_MAX	64
 
@@ -16,6 +17,7 @@
  * @format: name of the format
  * @out: output file, NULL: standard output
  * @what, @nr_what: all arguments: profiles, or modes
+ * @file: the output file, if it is open
  * @f: the open output
  * @hz: rows per second; 0: one row for every sample; negative: default of the format
  * @minibatches: rows are minibatches
@@ -32,6 +34,7 @@ struct jetwatt_export_args {
 	struct jetwatt_args args;
 	const char *from, *format, *out, *what[JETWATT_EXPORT_MAX];
 	int nr_what;
+	struct jetwatt_outfile file;
 	FILE *f;
 	double hz;
 	int minibatches, waits, errors, pooled;

@@ -12,6 +12,7 @@
 #include "cmd/verbs.h"
 #include "out/terminal.h"
 #include "util/error.h"
+#include "util/outfile.h"
 
 enum { JSON = JETWATT_ARGS_LONG, HTML };
 
@@ -74,19 +75,18 @@ static void report_print_heading(const struct jetwatt_replay *r)
 static int report_write_page(const struct report_input *in, const struct jetwatt_page_data *d,
 			     const struct jetwatt_replay *r, const struct jetwatt_summary *s)
 {
-	FILE *f;
+	struct jetwatt_outfile out = { .f = NULL };
 	int err;
 
 	if (strcmp(in->html, "-") && jetwatt_replay_reads(r, in->html))
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, "the trace would be overwritten",
 					    "name another file with --html",
 					    "--html: %s is the trace that is reported", in->html);
-	f = strcmp(in->html, "-") ? fopen(in->html, "we") : stdout;
-	err = f ? jetwatt_page_make(f, d, r, s) : -errno;
-	if (f && f != stdout && fclose(f) && !err)
-		err = -errno;
+	err = strcmp(in->html, "-") ? jetwatt_outfile_open(&out, in->html, 0666) : 0;
+	if (!err)
+		err = jetwatt_outfile_end(&out, jetwatt_page_make(out.f ? out.f : stdout, d, r, s));
 	/* main() reports failed writes to standard output. */
-	return !err || (f == stdout && ferror(f)) ? 0 :
+	return !err || (!strcmp(in->html, "-") && ferror(stdout)) ? 0 :
 	       jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 				 "name a file that can be written with --html; check that the disk is not full",
 				 "cannot write %s", in->html);

@@ -25,6 +25,7 @@
 #include "measure/work_units.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/outfile.h"
 
 enum { RATE = JETWATT_ARGS_LONG, JSON, FOR, FAIL_IF, PROBE, CGROUP, PER };
 
@@ -55,7 +56,7 @@ struct stat_verb {
 	FILE *f;
 	struct jetwatt_json json;
 	struct jetwatt_run_metrics *figures;
-	int runs, interrupted;
+	int runs, interrupted, unwritten;
 };
 
 static const struct argp_option options[] = {
@@ -157,24 +158,33 @@ static error_t stat_parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int stat_unwritable(const struct stat_input *in)
+static int stat_unwritable(const struct stat_input *in, int err)
 {
-	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 				 "name a file that can be written with -o; check that the disk is not full",
 				 "cannot write %s", in->out ? in->out : "standard output");
 }
 
-/* Write the buffered output. main() also checks standard output, but does not know the errno of a write
- * that failed here. Return: exit code. */
-static int stat_flush(const struct stat_verb *v)
+/* Write the buffered output. Return: exit code. */
+static int stat_flush(struct stat_verb *v)
 {
-	int err;
+	int err = jetwatt_error_flush(v->f);
 
-	if (!fflush(v->f) && !ferror(v->f))
+	if (!err)
 		return 0;
-	err = stat_unwritable(v->in);
+	v->unwritten = 1;
 	clearerr(v->f);
-	return err;
+	return stat_unwritable(v->in, err);
+}
+
+/* Close the output file. Without a measured run, or after a failed write, an existing file stays as it
+ * is. Return: @err; exit code, after printing the error. */
+static int stat_close(const struct stat_verb *v, struct jetwatt_outfile *out, int err)
+{
+	int rc = jetwatt_outfile_end(out, !v->runs || v->unwritten);
+
+	rc = rc < 0 ? stat_unwritable(v->in, rc) : 0;
+	return err ? err : rc;
 }
 
 struct run {
@@ -372,6 +382,7 @@ int jetwatt_cmd_stat(int argc, char **argv)
 	};
 	struct stat_input in = { 0 };
 	struct stat_verb v = { .in = &in, .f = stdout };
+	struct jetwatt_outfile out = { .f = NULL };
 	int err, late;
 
 	jetwatt_args_parse_with("stat", "-p PID\n--cgroup PATH\n-- COMMAND [ARGUMENT...]",
@@ -385,14 +396,15 @@ int jetwatt_cmd_stat(int argc, char **argv)
 	/* Open the output before the job starts, so that an unwritable file is not found hours
 	 * later. */
 	if (in.out && strcmp(in.out, "-")) {
-		v.f = fopen(in.out, "we");
+		err = jetwatt_outfile_open(&out, in.out, 0666);
+		v.f = out.f;
 		in.args.color = 0;
 	}
 	if (!v.figures)
 		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					"cannot start the measurement");
-	else if (!v.f)
-		err = stat_unwritable(&in);
+	else if (err)
+		err = stat_unwritable(&in, err);
 	else
 		err = jetwatt_units_resolve(&in.units);
 	if (!err)
@@ -402,8 +414,7 @@ int jetwatt_cmd_stat(int argc, char **argv)
 		late = jetwatt_sensors_restore(&in.sensors, v.board);
 		err = err ? err : late;
 	}
-	if (v.f && v.f != stdout)
-		fclose(v.f);
+	err = stat_close(&v, &out, err);
 	free(v.figures);
 	jetwatt_units_forget(&in.units);
 	jetwatt_board_close(v.board);
