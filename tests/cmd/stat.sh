@@ -4,7 +4,7 @@
 # Test stat and record: their values must agree with those of the plant, and their exit status must
 # be that of the command.
 . "${0%/*}/common.inc"
-plan 23
+plan 24
 
 # within A B PERCENT: do A and B differ by at most PERCENT?
 within()
@@ -36,6 +36,11 @@ jetwatt stat -- true > /dev/full 2> "$T/err"
 status=$?
 exits 1 && form && says "No space left" && [ "$(grep -c "cannot write" "$T/err")" = 1 ]
 result $? "stat: a full disk of standard output: one error, with the reason"
+
+status=0
+jetwatt stat --json -- sh -c "exit 7" > /dev/full 2> "$T/err" || status=$?
+exits 7 && says "No space left" && [ "$(grep -c "cannot write" "$T/err")" = 1 ]
+result $? "stat: the status of the command also on a full disk, and one error"
 
 echo earlier > "$T/kept"
 run jetwatt stat -o "$T/kept" -- /nonexistent/command

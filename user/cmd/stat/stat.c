@@ -165,16 +165,17 @@ static int stat_unwritable(const struct stat_input *in, int err)
 				 "cannot write %s", in->out ? in->out : "standard output");
 }
 
-/* Write the buffered output. Return: exit code. */
-static int stat_flush(struct stat_verb *v)
+/* Write the buffered output, and report the first failure. The exit status of the command takes
+ * precedence over it. */
+static void stat_flush(struct stat_verb *v)
 {
 	int err = jetwatt_error_flush(v->f);
 
 	if (!err)
-		return 0;
-	v->unwritten = 1;
+		return;
 	clearerr(v->f);
-	return stat_unwritable(v->in, err);
+	if (!v->unwritten)
+		v->unwritten = stat_unwritable(v->in, err);
 }
 
 /* Close the output file. Without a measured run, or after a failed write, an existing file stays as it
@@ -226,7 +227,8 @@ static int stat_print(struct stat_verb *v, const struct run *r,
 				   v->in->repeat, s.total_j, s.elapsed_s, s.minibatches);
 	}
 	/* A program that reads the output should get it before the probe is detached, which takes time. */
-	return stat_flush(v);
+	stat_flush(v);
+	return 0;
 }
 
 static void stat_poll(void *arg)
@@ -370,8 +372,8 @@ static int stat_runs(struct stat_verb *v)
 		jetwatt_json_end(&v->json);
 	else if (n > 1 && v->runs)
 		print_means(v);
-	status = stat_flush(v);
-	err = err ? err : status;
+	stat_flush(v);
+	err = err ? err : v->unwritten;
 	return err || !v->in->fail_if || !v->runs ? err : check_threshold(v);
 }
 
