@@ -22,7 +22,7 @@ made()	# SIZES
 	}'
 }
 
-echo 1..31
+echo 1..32
 made "16 32" > "$d/two.csv"
 made 16 | cut -d, -f1-4,6- > "$d/one.csv"
 
@@ -60,6 +60,8 @@ check "export from a database without profiles: an error with its reason and a f
 
 JETWATT_DB=$d/a.db $J export -f profile "${b:0:8}" > /dev/full 2> "$d/err"
 check "export to a full disk: one error, with the reason" '[ "$(grep -c "cannot write" "$d/err")" = 1 ] && grep -q "why: No space left" "$d/err"'
+run $J doctor --report "$d/nodir/report"
+check "doctor --report: a file that cannot be written is refused before the checks" '[ $status = 1 ] && [ ! -s "$d/out" ] && grep -q "cannot write" "$d/err" && [ "$(wc -l < "$d/err")" = 3 ]'
 
 # The path of the database comes from the first of these that sets it: the option, the environment,
 # the user's configuration file, the system's configuration file.

@@ -114,8 +114,12 @@ int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char
 	char *json = NULL, *text = NULL, *clean = NULL, *shown = NULL;
 	int rc = -ENOMEM, as_json = d->want_json;
 	size_t len, lines;
-	FILE *f = open_memstream(&json, &len);
+	FILE *f;
 
+	/* The checks take long. */
+	if (jetwatt_args_writable(path))
+		return JETWATT_EXIT_FAILED;
+	f = open_memstream(&json, &len);
 	g.text = open_memstream(&text, &lines);
 	if (f && g.text) {
 		jetwatt_private_find(&g.hide, g.root);
