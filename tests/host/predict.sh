@@ -22,7 +22,7 @@ made()
 # Read the names of all predictors from the error message for a wrong name.
 methods=$(build/jetwatt predict --method rnd 2>&1 | sed -n 's/,//g; s/ or / /; s/.*fix: --method //p')
 
-echo 1..$((53 + 2 * $(wc -w <<< "$methods")))
+echo 1..$((54 + 2 * $(wc -w <<< "$methods")))
 made 16 > $d/one.csv
 made "16 32" > $d/two.csv
 cut -d, -f1-4 $d/one.csv > $d/modes.csv
@@ -47,6 +47,8 @@ build/jetwatt predict --profile $d/sizes.csv --modes $d/modes.csv --batch 32 --j
 check "unless --batch selects one of them" "[ $? = 0 ] && near 32 0.05"
 build/jetwatt predict --profile $d/one.csv --modes $d/modes.csv --batch 32 > $d/out 2> $d/err
 check "with one batch size, others are refused" "[ $? = 2 ] && grep -q 'the same minibatch size' $d/err && [ ! -s $d/out ]"
+build/jetwatt optimize --power 14 --profile $d/one.csv --reuse > $d/out 2> $d/err
+check "optimize refuses --reuse without a job" "[ $? = 2 ] && grep -q -- '--reuse.* need a job' $d/err && [ ! -s $d/out ]"
 build/jetwatt optimize --power 14 --profile $d/two.csv --modes $d/modes.csv > $d/out 2> $d/err
 check "optimize refuses a profile with several batch sizes" "[ $? = 1 ] && grep -q 'several batch sizes' $d/err && [ ! -s $d/out ]"
 build/jetwatt predict --profile $d/modes.csv --modes $d/modes.csv > $d/out 2> $d/err
