@@ -12,7 +12,7 @@ says() { grep -q -- "$1" $d/err; }
 # within A B PERCENT
 within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a / b - 1; exit !(d * d <= p * p / 1e4) }'; }
 
-echo 1..40
+echo 1..41
 build/make-trace $d/a.jwt seed=7 > $d/truth
 run build/jetwatt report --json $d/a.jwt
 check "report: minibatches and energy equal those generated" \
@@ -110,6 +110,12 @@ done
 # report accepts a trace that is still being written, and reports its contents so far.
 run build/jetwatt report --json $d/open.jwt
 check "a trace that is being written is reported" "[ $status = 0 ] && says 'was not closed' && [ \$(jq .minibatches $d/out) -ge 49 ]"
+
+# 3 of 8 s are a gap, which begins when the plot still has columns of 1 ms.
+build/make-trace $d/gap.jwt n=100 gap_at=1 gap=3000 > $d/truth
+run build/jetwatt report -q --html=$d/gap.html $d/gap.jwt
+check "report --html: the whole gap is marked" "sed -n \"s/.*<rect class='gap'.* width='\([0-9.]*\)'.*/\1/p\" $d/gap.html |
+	awk '{ w += \$1; print } END { exit w < 220 || w > 245 }'"
 
 # jetwatt compare must report no change between equal runs, and must find a change that is
 # generated.

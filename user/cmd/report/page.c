@@ -40,7 +40,7 @@ static void widen_columns(struct jetwatt_page_data *d)
 		d->column[i] = c;
 	}
 	memset(d->column + JETWATT_PAGE_COLUMNS / 2, 0, sizeof(d->column) / 2);
-	d->nr = JETWATT_PAGE_COLUMNS / 2;
+	d->nr = (d->nr + 1) / 2;
 	d->width_ns *= 2;
 }
 
@@ -99,8 +99,10 @@ static void columns_to_means(const struct jetwatt_page_data *d, struct jetwatt_p
 			c[i].hz[k] /= c[i].n;
 		/* A column without a sample and without a gap keeps the values of the previous
 		 * column. */
-		if (i && !c[i].n && !c[i].gap)
+		if (i && !c[i].n && !c[i].gap) {
 			c[i] = c[i - 1];
+			c[i].gap = 0;
+		}
 	}
 }
 
