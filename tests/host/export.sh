@@ -24,7 +24,7 @@ with()
 export_as() { build/jetwatt export --format "$1" -o $d/run.$1 $d/run.jwt; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a / b - 1; print a, b; exit !(d * d < 1e-6) }'; }
 
-echo 1..18
+echo 1..19
 build/make-trace $d/run.jwt gap_at=5 gap=300 > $d/truth
 for f in csv jsonl perfetto chrome openmetrics prometheus tegrastats; do export_as $f; done
 build/jetwatt report --json $d/run.jwt > $d/report
@@ -57,6 +57,9 @@ check "chrome: valid JSON, every event is complete" \
 	 jq -e '([.traceEvents[] | select(.ph == \"X\")] | length) == 300 and all(.traceEvents[] | select(.ph == \"X\"); .dur > 0)' $d/run.chrome"
 check "chrome: 100 rows per second" \
 	"jq -e '[.traceEvents[] | select(.name == \"power (W)\")] | length | . > 2000 and . < 2500' $d/run.chrome"
+check "chrome: the counters belong to the board, the minibatches to the job" \
+	"jq -e '([.traceEvents[] | select(.ph == \"C\").pid] | unique) == [0] and ([.traceEvents[] | select(.ph == \"X\").pid] | unique) == [4711]
+		and ([.traceEvents[] | select(.ph == \"M\").pid] | sort) == [0, 4711]' $d/run.chrome"
 # The expressions with which scripts search the output of tegrastats.
 check "tegrastats: one line a second, which scripts understand, and the mean power is the report's" \
 	"/usr/bin/python3 -c '
