@@ -25,7 +25,7 @@ export LC_ALL=C
 tab=$'\t'
 # Search in the output of a terminal with UTF-8.
 utf8() { LC_ALL=C.UTF-8 grep "$@"; }
-echo 1..24
+echo 1..26
 build/make-trace $d/run.jwt seed=5 n=200 > $d/truth
 all="--replay $d/run.jwt --speed 100000"
 
@@ -89,6 +89,14 @@ build/make-trace $d/orphan.jwt n=200 orphan=1 > $d/truth
 screen 80x24 2,show,key:q --replay $d/orphan.jwt --speed 100000
 check "a rail without a known parent is not said to be in another rail" \
 	"grep -q '(VDDQ_VDD2_1V8AO.*not counted)' $d/out && ! grep -q 'in another rail' $d/out"
+# A trace that is being written, and one that was closed, both without samples.
+head -c 1000 $d/run.jwt > $d/begun.jwt
+screen 80x24 2,show,key:q --replay $d/begun.jwt
+check "a trace that has no sample yet: top waits, and says so" "[ $status = 0 ] && grep -q '^waiting for the first sample' $d/out"
+build/make-trace $d/closed.jwt empty=1 > $d/truth
+screen 80x24 2,show,key:q --replay $d/closed.jwt
+check "a trace that ends without a sample: an error with its reason and a fix" \
+	"[ $status = 1 ] && grep -q 'no power is recorded' $d/out && grep -q 'why: it ends before' $d/out && grep -q 'fix: ' $d/out"
 build/jetwatt top --replay $d/run.jwt > $d/out 2>&1 < /dev/null
 check "without a terminal: an error with a fix" "[ $? = 2 ] && grep -q 'top needs a terminal' $d/out && grep -q 'fix: ' $d/out"
 SCREEN_TERM=nothing-known screen 80x24 2,show $all

@@ -7,7 +7,7 @@
  *              [rate=1000] [gap_at=S] [gap=MS] [slow_at=S] [slow=FACTOR] [eval_every=N]
  *              [syncs=1] [seed=1] [open=0] [drift=0] [noise=0.3] [extra_every=N]
  *              [marks=0] [units=0] [prefill_every=N] [prefill=10] [together=0] [orphan=0]
- *              [others=0] [odd=0]
+ *              [others=0] [odd=0] [empty=0]
  *
  * extra_every: each Nth minibatch has an additional wait of 1 ms at its end.
  * marks: the program marks the end of each minibatch, 1 ms after the last wait.
@@ -25,6 +25,8 @@
  *
  * odd: the command has a line break, a byte that is not UTF-8, and characters of several bytes, in all
  * more than 200 bytes.
+ *
+ * empty: the trace has no samples.
  *
  * orphan: the rail that is not part of the total has no known parent.
  *
@@ -66,7 +68,7 @@ static const struct {
 static struct {
 	double ms, n, busy, idle_w, gpu_w, cpu_w, jitter, rate, gap_at, gap, slow_at, slow, eval_every;
 	double syncs, seed, open, drift, noise, extra_every, marks, units, prefill_every, prefill, together;
-	double orphan, others, odd;
+	double orphan, others, odd, empty;
 } opt = { .ms = 80, .n = 300, .busy = .7, .idle_w = 9, .gpu_w = 10, .cpu_w = 3, .jitter = .02,
 	  .prefill = 10, .rate = 1000, .gap_at = -1, .slow_at = -1, .slow = 1, .syncs = 1, .seed = 1, .noise = .3 };
 
@@ -83,7 +85,7 @@ static const struct {
 	{ "extra_every", &opt.extra_every }, { "marks", &opt.marks },
 	{ "units", &opt.units }, { "prefill_every", &opt.prefill_every }, { "prefill", &opt.prefill },
 	{ "together", &opt.together }, { "orphan", &opt.orphan }, { "others", &opt.others },
-	{ "odd", &opt.odd },
+	{ "odd", &opt.odd }, { "empty", &opt.empty },
 };
 
 static void parse(const char *arg)
@@ -185,9 +187,12 @@ static void send(struct jetwatt_trace_writer *w)
 static void sample(struct jetwatt_trace_writer *w, const struct step *s, uint64_t t)
 {
 	double at_s = ((double)t - START_NS) * 1e-9;
-	uint32_t i = pending.n++, tick = pending.seq + i;
+	uint32_t i = pending.n, tick = pending.seq + i;
 	int slow = opt.slow_at >= 0 && at_s >= opt.slow_at;
 
+	if (opt.empty)
+		return;
+	pending.n++;
 	pending.t[i] = t;
 	for (int r = 0; r < RAILS; r++) {
 		double ua = (watts(r, s, t, at_s) + opt.noise * normal()) / rails[r].volts * 1e6;

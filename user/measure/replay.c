@@ -277,6 +277,13 @@ int jetwatt_replay_reads(const struct jetwatt_replay *r, const char *path)
 	       from.st_dev == to.st_dev && from.st_ino == to.st_ino;
 }
 
+int jetwatt_replay_no_sample(const struct jetwatt_replay *r)
+{
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, r->state.ended ?
+				 "it ends before the first sample" : "it has no sample yet, or is cut off",
+				 "let jetwatt record run for some seconds", "no power is recorded in %s", r->path);
+}
+
 void jetwatt_replay_finish(struct jetwatt_replay *r)
 {
 	struct jetwatt_session *w = &r->session;
@@ -340,8 +347,7 @@ int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
 		return -n;
 	jetwatt_replay_finish(r);
 	if (!w->nr_power)
-		return jetwatt_error_report(JETWATT_EXIT_FAILED, "it contains no sample", NULL,
-					 "no energy to report from %s", r->path);
+		return jetwatt_replay_no_sample(r);
 	if (!begun)
 		begin_run(r, m);
 	if (r->work) {

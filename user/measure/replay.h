@@ -75,6 +75,9 @@ int jetwatt_replay_step(struct jetwatt_replay *r);
  */
 int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m);
 
+/* Report that the trace has no sample. Return: exit code. */
+int jetwatt_replay_no_sample(const struct jetwatt_replay *r);
+
 /* After the last block has been read: deliver the records that the join still holds back, report
  * damaged parts of the trace, and without a recorded end let the run end at its last sample. */
 void jetwatt_replay_finish(struct jetwatt_replay *r);

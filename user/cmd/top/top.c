@@ -310,6 +310,12 @@ static int top_loop(struct source *s, const struct top_input *in)
 		if (in->replay && !view.paused)
 			err = replay_for(s, POLL_MS);
 		view.over = s->over;
+		if (!w->nr_power) {
+			if (s->over)
+				break;
+			mvaddstr(0, 0, "waiting for the first sample; q quits");
+			continue;
+		}
 		if (jetwatt_top_gather(&top, w, window_s, COLS - LABEL_COLUMNS,
 				       in->replay ? traced_name : live_name, &s->replay))
 			continue;
@@ -323,7 +329,7 @@ static int top_loop(struct source *s, const struct top_input *in)
 	endwin();
 	if (c != ERR || err)
 		return err;
-	return jetwatt_session_error(w);
+	return in->replay ? jetwatt_replay_no_sample(&s->replay) : jetwatt_session_error(w);
 }
 
 int jetwatt_cmd_top(int argc, char **argv)
