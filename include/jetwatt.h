@@ -861,7 +861,9 @@ int jetwatt_box_samples(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg);
  * @jw: the connection
  *
  * The descriptor becomes readable (POLLIN) when batches or events have arrived; then call
- * jetwatt_dispatch(). The connection owns the descriptor: do not read from it or close it.
+ * jetwatt_dispatch(). The connection owns the descriptor: do not read from it or close it. When the
+ * module is unloaded, nothing arrives any more, and no call reports it; to notice this, take some
+ * seconds without a batch as the end of the stream.
  *
  * Return: the descriptor.
  */
