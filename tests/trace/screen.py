@@ -5,35 +5,45 @@ Run a program on a pseudo-terminal and print the content of its screen.
 
   screen.py COLUMNSxLINES SCRIPT -- COMMAND...
 
-SCRIPT: steps separated by commas. A number waits for this time in seconds, "KxL" resizes the terminal,
-"key:C" types C, "show" prints the screen, "colors" prints the number of colours on it. The exit status
-is that of the command; 99: the command does not end.
+SCRIPT: steps separated by commas. A number waits until the program has slept for this time in seconds,
+"KxL" resizes the terminal, "key:C" types C, "show" prints the screen, "colors" prints the number of
+colours on it. The exit status is that of the command; 99: the command does not end.
 """
 import fcntl, os, pty, select, signal, struct, sys, termios, time
 
 import pyte
+
+SLICE = 0.05
 
 
 def resize(fd, columns, lines):
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
 
-def feed(fd, stream, seconds):
-    """Pass the output of the program to the screen. Return False if the program has ended."""
-    until = time.monotonic() + seconds
-    while True:
-        left = until - time.monotonic()
-        if not select.select([fd], [], [], max(left, 0))[0]:
-            return True
-        try:
-            data = os.read(fd, 65536)
-        except OSError:
-            return False
-        if not data:
-            return False
-        stream.feed(data)
-        if left < 0:
-            return True
+def state(pid):
+    """Return the state of a process as in proc(5)."""
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+        return f.read().rpartition(")")[2].split()[0]
+
+
+def feed(fd, pid, stream, seconds):
+    """Pass the output of the program to the screen until it has slept for this time, or has ended.
+
+    Time in which the program runs or waits for a CPU does not count, so that it may take longer on a
+    busy machine."""
+    left = seconds
+    until = time.monotonic() + 60
+    while left > 0 and time.monotonic() < until:
+        if select.select([fd], [], [], SLICE)[0]:
+            try:
+                data = os.read(fd, 65536)
+            except OSError:
+                return
+            if not data:
+                return
+            stream.feed(data)
+        elif state(pid) not in "RD":
+            left -= SLICE
 
 
 def main():
@@ -61,8 +71,8 @@ def main():
             resize(fd, columns, lines)
             os.kill(pid, signal.SIGWINCH)
         else:
-            feed(fd, stream, float(step))
-    feed(fd, stream, 3)
+            feed(fd, pid, stream, float(step))
+    feed(fd, pid, stream, 3)
     for _ in range(50):
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
