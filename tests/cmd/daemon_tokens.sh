@@ -47,7 +47,7 @@ printf 'budget = 60W\nlearn-share = 20%%\ndb = %s\ntokens = /llm\nobjective = en
 start
 doing holding 600
 result $? "a server is learned by its steps"
-# comes_to_hold N: does jetwattd hold such a mode after a few more readings, in one of N attempts?
+# comes_to_hold N: does jetwattd hold such a mode after a few more readings, in one of N attempts of about 48 s?
 comes_to_hold()
 {
 	for n in $(seq "$1"); do
@@ -56,7 +56,7 @@ comes_to_hold()
 	return 1
 }
 
-comes_to_hold 12
+comes_to_hold 19
 result $? "jetwattd holds a mode with at least 97 % of the best tokens per joule, within both latencies"
 # seen: number of changes of the requests that jetwattd has seen
 seen() { echo $(($(status_of mix_changes) + $(status_of drifts))); }
@@ -83,7 +83,7 @@ done
 [ "$(seen)" -gt "$before" ] || faster
 result $? "the change is seen: of the mix, or of the steps"
 # It may have to learn the server again.
-comes_to_hold 12
+comes_to_hold 19
 result $? "jetwattd holds such a mode for the new mix, too"
 grep -a 'drift\|mix of\|measured c' "$T/log" | sed 's/^/# | /'
 end
