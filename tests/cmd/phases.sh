@@ -6,15 +6,16 @@
 . "${0%/*}/common.inc"
 plan 14
 
-# truth A B: print prefill steps, decode steps, generated tokens and J of the plant from time A to B
+# truth A B N: print prefill steps, decode steps, generated tokens and J of the plant from time A to B; the entry N
+# of the plant's energy is before A
 truth()
 {
 	awk -v a="$1" -v b="$2" '$1 > a && $1 <= b { n[$2]++ } $1 <= a { before = $4 } $1 <= b { last = $4 }
 		END { printf "%d %d %d ", n["prefill"], n["decode"], last - before }' "$T/times"
-	awk -F, -v a="$1" -v b="$2" 'function at(t) { return pe + (t - pt) / ($1 - pt) * ($2 - pe) }
+	tail -n "+$3" $TRUTH/energy | awk -F, -v a="$1" -v b="$2" 'function at(t) { return pe + (t - pt) / ($1 - pt) * ($2 - pe) }
 		$1 + 0 { if (pt && pt <= a && a <= $1) e0 = at(a)
 			 if (pt && pt <= b && b <= $1) e1 = at(b); pt = $1; pe = $2 }
-		END { printf "%.4f\n", (e1 - e0) * 1e-6 }' $TRUTH/energy
+		END { printf "%.4f\n", (e1 - e0) * 1e-6 }'
 }
 
 # labelled: print the share of the steps of $T/times whose phase in $T/batches is that of most steps
@@ -62,11 +63,12 @@ for server in "llama 1" "llama 4" "llama 16" "vllm 1" "vllm 4" "vllm 16"; do
 	*) metric=vllm:generation_tokens_total;;
 	esac
 	rm -f "$T/metrics" "$T/times"
+	entries=$(wc -l < $TRUTH/energy)
 	run jetwatt stat --json -o "$T/json" --per "token=$T/metrics#$metric" -- llmserve $1 --slots $2 --tokens 400 \
 		--times "$T/times" --metrics "$T/metrics"
 	sed -n '/"per"/,$p' "$T/json" > "$T/per"
 	# shellcheck disable=SC2046
-	set -- $(truth "$(number start_ns "$T/json")" "$(number end_ns "$T/json")") "$server"
+	set -- $(truth "$(number start_ns "$T/json")" "$(number end_ns "$T/json")" "$entries") "$server"
 	echo "# $(number units "$T/per") tokens of jetwatt, $3 of the server; $(number energy_j "$T/per") J a token, $4 J of the plant"
 	exits 0 && [ "$(number units "$T/per")" = "$3" ] &&
 		awk -v j="$(number energy_j "$T/per")" -v n="$3" -v e="$4" 'BEGIN { d = j * n / e - 1; exit !(d * d < 1e-4) }'
