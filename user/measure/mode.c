@@ -41,6 +41,9 @@
 /* Interval between two searches for minibatches; a search uses CPU time of the machine that runs
  * the job. */
 #define EVALUATE_NS		250000000ull
+/* The same while the minibatches since the change of mode are still too short in total, so that a search only
+ * serves the display of the progress. */
+#define DISPLAY_NS		1000000000ull
 /* Once minibatches are found, a search uses the waits of about this many minibatches, and at least
  * this many waits, from before the change of mode: its CPU time is proportional to the number of
  * waits. */
@@ -326,14 +329,21 @@ static int check_idle(const struct jetwatt_session *w, uint64_t since_ns,
 	return m->dwell_s > time_limit(limits) ? -ETIMEDOUT : 0;
 }
 
+/* Return the interval to the next search for minibatches, ns. */
+static uint64_t search_interval(const struct jetwatt_measure_limits *limits, const struct jetwatt_measure *m)
+{
+	uint64_t ns = limits->poll_s > 0 ? limits->poll_s * 1e9 : EVALUATE_NS;
+
+	return m->dwell_s < limits->seconds && !(limits->slow_ms > 0) && ns < DISPLAY_NS ? DISPLAY_NS : ns;
+}
+
 int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
 			 const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
 			 jetwatt_measure_fn progress, void *arg)
 {
 	struct jetwatt_mode mode = m->row.mode;
-	uint64_t evaluated = 0,
-		 evaluate_ns = limits->poll_s > 0 ? limits->poll_s * 1e9 : EVALUATE_NS;
 	struct mode_work k = { 0 };
+	uint64_t evaluated = 0;
 	double part = 0;
 	int ret = 0;
 
@@ -353,7 +363,7 @@ int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
 			break;
 		}
 		m->dwell_s = (jetwatt_clock_ns() - since_ns) * 1e-9;
-		if (jetwatt_clock_ns() - evaluated < evaluate_ns)
+		if (jetwatt_clock_ns() - evaluated < search_interval(limits, m))
 			continue;
 		evaluated = jetwatt_clock_ns();
 		ret = reserve_work(&k, 2 * (w->nr_sync - k.first) + 1, w->nr_power + 1);

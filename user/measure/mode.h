@@ -36,7 +36,8 @@
  * @idle_s: time without a wait for the GPU after which the job is taken to do no GPU work, s
  * @settle_s: maximum time for power to settle, s; after that, power from the second half of
  *	this time on is used; 0: 6 s
- * @poll_s: interval of evaluating the samples, s; 0: 0.25 s
+ * @poll_s: interval of evaluating the samples, s; 0: 0.25 s. At least 1 s until @seconds have passed, unless
+ *	@slow_ms may end the measurement
  * @slow_ms: if minibatches take longer than this, ms, the measurement ends early: power need not
  *	have settled, and its error includes that; 0: no limit
  * @before_w: settled power before the change of mode, W; 0: unknown
