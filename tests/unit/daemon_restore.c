@@ -75,6 +75,11 @@ int jetwatt_error_report(int code, const char *why, const char *fix, const char 
 	return code;
 }
 
+int jetwatt_error_flush(FILE *f)
+{
+	return fflush(f) ? -errno : 0;
+}
+
 static struct tree *tree;
 static int naps;
 
