@@ -76,7 +76,7 @@ void jetwatt_uprobe_set_multi(struct bpf_program *prog)
 	bpf_program__set_expected_attach_type(prog, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
 }
 
-int jetwatt_uprobe_attach(struct jetwatt_uprobe *out, const struct bpf_program *prog, int multi,
+int jetwatt_uprobe_attach(struct jetwatt_uprobe *out, struct bpf_program *prog, int multi,
 			  int on_return, const char *path, uint64_t offset)
 {
 	struct bpf_link *link;

@@ -41,7 +41,7 @@ void jetwatt_uprobe_set_multi(struct bpf_program *prog);
  *
  * Return: 0; -EACCES or -EPERM: a capability is missing; other negative errno.
  */
-int jetwatt_uprobe_attach(struct jetwatt_uprobe *out, const struct bpf_program *prog, int multi,
+int jetwatt_uprobe_attach(struct jetwatt_uprobe *out, struct bpf_program *prog, int multi,
 			  int on_return, const char *path, uint64_t offset);
 
 /* Detach; does nothing if @u is not attached. */
