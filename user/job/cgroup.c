@@ -12,8 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "job/child.h"
+
 #define NAME "jetwatt-"
-#define PATIENCE_MS	10000	/* between SIGTERM and SIGKILL */
 #define KILL_MS		1000	/* longest wait for the end of killed processes */
 #define POLL_MS		20
 
@@ -176,7 +177,7 @@ void jetwatt_cgroup_end(const struct jetwatt_cgroup *c)
 	if (!c->ours || !*c->path || jetwatt_cgroup_empty(c))
 		return;
 	cgroup_signal(c, SIGTERM);
-	for (int ms = 0; ms < PATIENCE_MS && !jetwatt_cgroup_empty(c); ms += POLL_MS)
+	for (int ms = 0; ms < JETWATT_CHILD_PATIENCE_MS && !jetwatt_cgroup_empty(c); ms += POLL_MS)
 		usleep(POLL_MS * 1000);
 	/* Repeat SIGKILL, because a process may have forked meanwhile. */
 	for (int ms = 0; ms < KILL_MS && !jetwatt_cgroup_empty(c); ms += POLL_MS) {

@@ -14,8 +14,6 @@
 
 #include "util/fork.h"
 
-#define PATIENCE_MS	10000	/* between SIGTERM and SIGKILL */
-
 /* In the child: wait for the parent's byte on the pipe @go, then execute the command. Does not
  * return. */
 static void child_exec(int go, int failed, char **argv, int mark_fd)
@@ -121,7 +119,7 @@ void jetwatt_child_stop(struct jetwatt_child *c)
 	if (!c->pid || c->gone)
 		return;
 	kill(c->pid, SIGTERM);
-	for (int ms = 0; ms < PATIENCE_MS && !jetwatt_child_reap(c); ms += 20)
+	for (int ms = 0; ms < JETWATT_CHILD_PATIENCE_MS && !jetwatt_child_reap(c); ms += 20)
 		poll(NULL, 0, 20);
 	if (c->gone)
 		return;

@@ -9,6 +9,9 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+/* Time between SIGTERM and SIGKILL, in ms. */
+#define JETWATT_CHILD_PATIENCE_MS	10000
+
 /**
  * struct jetwatt_child - a command
  * @pid: process; 0: none
