@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# host: waits
 #
 # jetwattd's metrics, from its control socket to the dashboard: the real socket, the real
 # exporter, and where they are installed a real Prometheus on loopback (packages: prometheus,

@@ -47,7 +47,7 @@ verdict()
 # listed NAME: check that the test NAME is in the list "flaky:" of the output
 listed() { awk -v name="  $1" '/^flaky:$/ { on = 1 } /^$/ { on = 0 } on && $0 == name { found = 1 } END { exit !found }' "$d/out"; }
 
-echo 1..53
+echo 1..54
 judged 'exit 0' '2 0 0' 'all passed' '1..2\nok 1 a\nok 2 b\n'
 judged 'exit 1' '1 1 0' 'one failed' '1..2\nok 1 a\nnot ok 2 b\n'
 judged 'exit 0' '1 2 0' 'a failed test with status 0' '1..2\nok 1 a\nnot ok 2 b\n'
@@ -210,6 +210,17 @@ result $? "again: four flaky programs are a failure"
 listed host/once && listed host/fourth && grep -q 'failed: 4 programs were flaky' "$d/out"
 result $? "again: all four are listed"
 rm "$d"/again/host/{fourth,late,twice}.sh
+
+# Two tests use both of the pool's places until the waiting test runs.
+for i in 1 2; do
+	on_host pool-$i <<< "for i in {1..50}; do [ ! -e $d/beside ] || passes; sleep 0.1; done; fails"
+done
+on_host waits <<< "# host: waits"$'\n'"touch $d/beside; passes"
+again 'host/pool*' host/waits
+status=$?
+ended '3 passed, 0 failed, 0 skipped' 0 && runs pool-1 1 && runs pool-2 1 && runs waits 1
+result $? "a test of the host that waits runs beside the pool"
+rm "$d"/again/host/{pool-1,pool-2,waits}.sh
 
 on_host never <<< '[ $run -gt 3 ] || fails; passes'
 again

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# host: waits
 #
 # Check jetwatt top with a trace as input: the contents of a virtual terminal of several sizes, with
 # and without colour, and the output without a terminal.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# host: waits
 #
 # Counters of work units (stat --per) from an HTTP server with the faults of real ones, from files and
 # from a pipe. tests/metrics/units.py is the server; build/read-units reads as jetwatt stat does.
