@@ -10,11 +10,11 @@ plan 5
 
 changed=0
 # compare: print the held mode and the plant's best one within the latencies, for the steps of the last 300 s since
-# $changed.
+# $changed. A step takes more than 5 ms.
 # $T/loss: by how many per cent the held mode has fewer tokens per joule, and its latencies
 compare()
 {
-	sed '$d' "$T/times" | awk -v since="$(($(now_ns) - 300000000000))" -v changed="$changed" \
+	tail -n 60000 "$T/times" | sed '$d' | awk -v since="$(($(now_ns) - 300000000000))" -v changed="$changed" \
 		'$1 > since && $1 > changed' > "$T/steps"
 	plant "$T/steps" > "$T/plant"
 	held=$(status_of mode | tr -d 'cge' | tr - ,)
