@@ -213,7 +213,7 @@ rm "$d"/again/host/{fourth,late,twice}.sh
 
 # Two tests use both of the pool's places until the waiting test runs.
 for i in 1 2; do
-	on_host pool-$i <<< "for i in {1..50}; do [ ! -e $d/beside ] || passes; sleep 0.1; done; fails"
+	on_host pool-$i <<< "for i in {1..80}; do [ ! -e $d/beside ] || passes; sleep 0.1; done; fails"
 done
 on_host waits <<< "# host: waits"$'\n'"touch $d/beside; passes"
 again 'host/pool*' host/waits
