@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When a reading of a server's steps suffices. */
+/* When a reading of a server's steps is evaluated, and when it suffices. */
 #include "../../user/daemon/measure_steps.c"
 
 #include "kselftest_harness.h"
@@ -52,6 +52,27 @@ TEST(few_prefill_steps_need_longer)
 	EXPECT_EQ(1, suffices(reading_of(10, 3, 200)));
 	EXPECT_EQ(0, suffices(reading_of(10, 2, 200)));
 	EXPECT_EQ(1, suffices(reading_of(20, 0, 0)));
+}
+
+/* Each evaluation looks at all steps so far: few of them, one after @max_s, and no long wait for the end. */
+TEST(evaluations_become_rarer)
+{
+	const struct jetwatt_measure_limits each = { .poll_s = 1, .max_s = 20 };
+	uint64_t since = 5000000000, at = since, next;
+	double seen_s = 0;
+	int full = 0;
+
+	while (at < since + 40000000000) {
+		next = next_ns(since, at, &each);
+		ASSERT_LT(at, next);
+		EXPECT_GE(since + 1.25 * (at - since) + 1e9, next);
+		at = next;
+		full += at == since + 20000000000;
+		seen_s += (at - since) * 1e-9;
+	}
+	EXPECT_EQ(1, full);
+	/* Once a second it were 820 s. */
+	EXPECT_GT(300, seen_s);
 }
 
 TEST_HARNESS_MAIN

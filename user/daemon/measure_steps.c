@@ -11,6 +11,9 @@
 /* Time after the start of a measurement until power has settled, ns. */
 #define SETTLE_NS	1000000000ull
 #define POLL_MS		50
+/* An evaluation takes CPU time in proportion to the time of the measurement, so the interval to the next one is at
+ * least this fraction of it. */
+#define INTERVAL	0.25
 /* Minimum number of prefill steps in a measurement of less than limits->max_s, and in a longer one. After
  * twice limits->max_s, prefill steps are not required, because a slow mode may have few of them. */
 #define PREFILLS	10
@@ -69,6 +72,15 @@ static int evaluate(struct jetwattd_run *r, uint64_t since_ns, const struct jetw
 			   is_prefill_odd(&r->learner, &got->steps));
 }
 
+/* Return the time of the next evaluation, in ns. There is one after limits->max_s. */
+static uint64_t next_ns(uint64_t since_ns, uint64_t evaluated_ns, const struct jetwatt_measure_limits *limits)
+{
+	uint64_t most_ns = since_ns + limits->max_s * 1e9;
+	uint64_t next = evaluated_ns + fmax(limits->poll_s * 1e9, INTERVAL * (evaluated_ns - since_ns));
+
+	return evaluated_ns < most_ns && next > most_ns ? most_ns : next;
+}
+
 int jetwattd_measure_steps(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
 			   struct jetwattd_reading *got)
 {
@@ -84,7 +96,7 @@ int jetwattd_measure_steps(struct jetwattd_run *r, const struct jetwatt_measure_
 			return -ECANCELED;
 		jetwattd_housekeeping(r);
 		now = jetwatt_clock_ns();
-		if (now - evaluated < limits->poll_s * 1e9)
+		if (now < next_ns(since, evaluated, limits))
 			continue;
 		evaluated = now;
 		got->m.dwell_s = (now - since) * 1e-9;
