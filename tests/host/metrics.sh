@@ -145,8 +145,8 @@ kill -STOP $board
 check "a daemon that hangs: 503" "sleep 1; $http get $port /metrics | head -n 1 | grep -q 503"
 # A request to a daemon that hangs takes 2 s; scrapes that arrive meanwhile share its result.
 check "eight scrapes of a daemon that hangs: 503 after one request, not after eight" \
-	"sleep 1; begun=\$SECONDS; scrapes=; for i in 1 2 3 4 5 6 7 8; do $http get $port /metrics > $d/hang.\$i & scrapes=\"\$scrapes \$!\"; done; wait \$scrapes
-	 took=\$((SECONDS - begun)); echo \$took s; [ \"\$(grep -l '^HTTP/1.1 503' $d/hang.* | wc -l)\" = 8 ] && [ \$took -lt 9 ]"
+	"sleep 1; $http together $port 8 /metrics > $d/hang; cat $d/hang; [ \$(grep -c '^HTTP/1.1 503' $d/hang) = 8 ] &&
+	 awk 'END { exit !(\$1 < 9) }' $d/hang"
 kill -CONT $board
 kill $board
 wait $board
@@ -191,6 +191,11 @@ got()
 	mosquitto_sub -h 127.0.0.1 -p "$mqtt_port" -c -i test -q 1 -t jetwatt/one/metrics -W 1 >> $d/mqtt.got 2> $d/mqtt.err
 	jq -s "$@" $d/mqtt.got > $d/mqtt.jq
 }
+# got_all: does the broker have no further message?
+got_all() { local had; had=$(wc -c < $d/mqtt.got); got . && [ "$(wc -c < $d/mqtt.got)" = "$had" ]; }
+# All messages that have not arrived are counted, as are the seconds that jetwatt-mqtt misses on a busy machine.
+# The broker may send a message twice.
+counted='([.[].seq] | unique | max + 1 - length) == max_by(.seq).dropped'
 state_is() { [ "$(mosquitto_sub -h 127.0.0.1 -p "$mqtt_port" -t jetwatt/one/state -C 1 -W 2)" = "$1" ]; }
 # publish OPTION...: start jetwatt-mqtt
 publish()
@@ -224,26 +229,24 @@ with mosquitto "MQTT: a line that is too long is refused" "[ $status = 1 ] && gr
 command -v mosquitto > /dev/null && broker && mosquitto_sub -h 127.0.0.1 -p "$mqtt_port" -c -i test -q 1 -t jetwatt/one/metrics -E && publish
 with mosquitto "MQTT: values of the daemon, one message per second, and the state" \
 	"until_ eval 'got -e \"length >= 3\"' && state_is online &&
-	 jq -se 'all(.dropped == 0 and .jetwatt_module_power_watts == 28.5 and .[\"jetwatt_doing{doing=\\\"holding\\\"}\"] == 1)
-		and ([.[].seq] == [range(length)])' $d/mqtt.got"
+	 jq -se 'all(.jetwatt_module_power_watts == 28.5 and .[\"jetwatt_doing{doing=\\\"holding\\\"}\"] == 1) and $counted' $d/mqtt.got"
 with mosquitto "MQTT: messages from while the broker was down arrive later" \
-	"broker_ends; sleep 3; had=\$(jq -s length $d/mqtt.got); broker && until_ eval 'got -e \"length >= \$had + 5\"' &&
-	 jq -se '([.[].seq] | unique) == [range([.[].seq] | unique | length)] and .[-1].dropped == 0' $d/mqtt.got"
-with mosquitto "MQTT: after SIGKILL the broker publishes offline" "kill -KILL $mqtt; until_ state_is offline"
+	"broker_ends; sleep 8; had=\$(jq -s length $d/mqtt.got); broker && until_ eval 'got -e \"length >= \$had + 8\"' &&
+	 jq -se '$counted and .[-1].dropped < 6' $d/mqtt.got"
+with mosquitto "MQTT: after SIGKILL the broker publishes offline" "kill -KILL $mqtt; until_ state_is offline && until_ got_all"
 command -v mosquitto > /dev/null && { : > $d/mqtt.got; broker_ends; publish --keep 2; sleep 5; broker; }
 with mosquitto "MQTT: messages that exceed the queue are counted exactly" \
-	"until_ eval 'got -e \"map(select(.dropped > 0)) | length >= 4\"' && jq -se 'map(select(.dropped > 0)) |
-		([.[].seq] | unique | max + 1 - length) == .[-1].dropped' $d/mqtt.got"
+	"until_ eval 'got -e \"map(select(.dropped > 0)) | length >= 4\"' && jq -se '$counted' $d/mqtt.got"
 with mosquitto "MQTT: an ended daemon is reported" \
 	"kill $board; until_ eval 'got -e \"any(has(\\\"error\\\"))\"'"
-with mosquitto "MQTT: after SIGTERM status 0 and offline" "kill $mqtt; wait $mqtt && state_is offline"
+with mosquitto "MQTT: after SIGTERM status 0 and offline" "kill $mqtt; wait $mqtt && until_ state_is offline"
 # A board that loses its power does not close its connection, and the broker keeps it for 45 s. Its last will
 # must not follow the state "online" of the board that has booted again.
 command -v mosquitto > /dev/null && publish && until_ state_is online && kill -STOP $mqtt && lost=$mqtt &&
 	{ timeout 30 mosquitto_sub -h 127.0.0.1 -p "$mqtt_port" -t jetwatt/one/state -C 3 > $d/states & states=$!; } &&
 	until_ test -s $d/states && publish
 with mosquitto "MQTT: a new connection of the device replaces a lost one, and the state stays online" \
-	"wait $states; [ \"\$(tr '\\n' ' ' < $d/states)\" = 'online offline online ' ] && state_is online"
+	"wait $states; [ \"\$(tr '\\n' ' ' < $d/states)\" = 'online offline online ' ] && until_ state_is online"
 command -v mosquitto > /dev/null && { kill -KILL $lost; kill $mqtt; wait $lost $mqtt 2> /dev/null; }
 # poll() fails if it is passed more descriptors than the process may have.
 command -v mosquitto > /dev/null && publish && until_ state_is online && prlimit --nofile=1: --pid $mqtt

@@ -4,6 +4,8 @@
 
   client.py port                          print a free port
   client.py get PORT PATH [ACCEPT]        print head and body of the response
+  client.py together PORT N PATH          send N requests at once; print the first line of each response,
+                                          and the seconds that all of them took
   client.py raw PORT                      send stdin unchanged and print the response
   client.py loris PORT N SECONDS          open N connections that send a byte per second; print the
                                           time of the slowest scrape during this, and the number of
@@ -34,11 +36,25 @@ def drain(s):
     return got
 
 
-def get(port, path, accept=None):
-    s = connect(port)
+def request(s, path, accept=None):
     s.sendall(b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n%s\r\n" %
               (path.encode(), b"Accept: %s\r\n" % accept.encode() if accept else b""))
+
+
+def get(port, path, accept=None):
+    s = connect(port)
+    request(s, path, accept)
     return drain(s)
+
+
+def together(port, n, path):
+    them = [connect(port) for _ in range(n)]
+    begun = time.monotonic()
+    for s in them:
+        request(s, path)
+    for s in them:
+        print(drain(s).split(b"\r\n")[0].decode())
+    print("%.1f" % (time.monotonic() - begun))
 
 
 def raw(port, what):
@@ -152,6 +168,8 @@ def main(what, *rest):
         print(s.getsockname()[1])
     elif what == "get":
         sys.stdout.buffer.write(get(int(rest[0]), *rest[1:]))
+    elif what == "together":
+        together(int(rest[0]), int(rest[1]), rest[2])
     elif what == "raw":
         sys.stdout.buffer.write(raw(int(rest[0]), sys.stdin.buffer.read()))
     elif what == "loris":
