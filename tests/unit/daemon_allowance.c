@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kselftest_harness.h"
+#include "near.h"
 
 #define S	1000000000ull
-#define EXPECT_NEAR(a, b)	EXPECT_GT(1e-9 * (1 + fabs(b)), fabs((a) - (b)))
 
 FIXTURE(job)
 {
@@ -65,15 +64,15 @@ TEST_F(job, share)
 	l->job = (struct jetwattd_share){ .ran_s = 60, .lost_s = 2 };
 	l->spent->all = (struct jetwattd_share){ .ran_s = 1000, .lost_s = 48 };
 	*l->at_budget = (struct jetwattd_share){ .ran_s = 200, .lost_s = 1 };
-	EXPECT_NEAR(4, jetwattd_share_left(l));
+	EXPECT_NEAR(4, jetwattd_share_left(l), 1e-6);
 	EXPECT_EQ(0, jetwattd_share_when(l, 3));
 	/* The job has to run for 240 s. */
-	EXPECT_NEAR(1180, jetwattd_share_when(l, 10));
+	EXPECT_NEAR(1180, jetwattd_share_when(l, 10), 1e-6);
 	l->job = (struct jetwattd_share){ .ran_s = 10000 };
-	EXPECT_NEAR(9, jetwattd_share_left(l));
+	EXPECT_NEAR(9, jetwattd_share_left(l), 1e-6);
 	/* Until the workload has run for 1200 s with any budget, or for 260 s with this one. */
-	EXPECT_NEAR(1060, jetwattd_share_when(l, 12));
-	EXPECT_NEAR(1005, jetwattd_share_when(l, 2.25 + 7));
+	EXPECT_NEAR(1060, jetwattd_share_when(l, 12), 1e-6);
+	EXPECT_NEAR(1005, jetwattd_share_when(l, 9.25), 1e-6);
 }
 
 /* In a mode of 150 ms, a job whose best mode takes 100 ms loses a third of the time. */
@@ -89,18 +88,18 @@ TEST_F(job, cost_of_a_reading)
 	l->best_objective = 150;
 	self->row[1].time_ms = 225;
 	jetwattd_allowance_spend(l, JETWATTD_MEASURED, 6);
-	EXPECT_NEAR(6, l->spent->seconds);
-	EXPECT_NEAR(2, l->spent->all.lost_s);
-	EXPECT_NEAR(2, l->at_budget->lost_s);
-	EXPECT_NEAR(2, l->job.lost_s);
-	EXPECT_NEAR(2, l->cost.lost_s);
+	EXPECT_NEAR(6, l->spent->seconds, 1e-6);
+	EXPECT_NEAR(2, l->spent->all.lost_s, 1e-6);
+	EXPECT_NEAR(2, l->at_budget->lost_s, 1e-6);
+	EXPECT_NEAR(2, l->job.lost_s, 1e-6);
+	EXPECT_NEAR(2, l->cost.lost_s, 1e-6);
 	/* The best mode now takes 100 ms instead of 150. */
-	EXPECT_NEAR(5, l->cost.gain_s);
-	EXPECT_NEAR(30, l->cost.saved_s);
+	EXPECT_NEAR(5, l->cost.gain_s, 1e-6);
+	EXPECT_NEAR(30, l->cost.saved_s, 1e-6);
 	/* The gain of a choice counts once. */
 	jetwattd_allowance_spend(l, JETWATTD_MEASURED, 6);
-	EXPECT_NEAR(5, l->cost.gain_s);
-	EXPECT_NEAR(4, l->job.lost_s);
+	EXPECT_NEAR(5, l->cost.gain_s, 1e-6);
+	EXPECT_NEAR(4, l->job.lost_s, 1e-6);
 }
 
 /* Until the cap steps down, the job runs in the tried mode, and then in the one that the cap applies. */
@@ -115,13 +114,13 @@ TEST_F(job, time_of_a_mode_over_the_budget)
 	EXPECT_EQ(0, l->spent->all.ran_s);
 	l->terms.now_ns = 1010 * S;
 	jetwattd_allowance_tried(l, JETWATTD_OVER, 4);
-	EXPECT_NEAR(10, l->spent->all.ran_s);
-	EXPECT_NEAR(10, l->at_budget->ran_s);
-	EXPECT_NEAR(10, l->job.ran_s);
+	EXPECT_NEAR(10, l->spent->all.ran_s, 1e-6);
+	EXPECT_NEAR(10, l->at_budget->ran_s, 1e-6);
+	EXPECT_NEAR(10, l->job.ran_s, 1e-6);
 	/* 4 s at half the speed of the best mode. */
 	l->begun_ns = 1000 * S;
 	jetwattd_allowance_spend(l, JETWATTD_OVER, 4);
-	EXPECT_NEAR(2, l->job.lost_s);
+	EXPECT_NEAR(2, l->job.lost_s, 1e-6);
 }
 
 TEST_F(job, presets_that_are_excluded_are_no_measure)
@@ -131,9 +130,9 @@ TEST_F(job, presets_that_are_excluded_are_no_measure)
 	l->first[0] = 0;
 	l->first[1] = 1;
 	l->firsts = 2;
-	EXPECT_NEAR(100, jetwattd_best_preset(l));
+	EXPECT_NEAR(100, jetwattd_best_preset(l), 1e-6);
 	l->exclusions[0] = JETWATTD_EXCLUDED;
-	EXPECT_NEAR(150, jetwattd_best_preset(l));
+	EXPECT_NEAR(150, jetwattd_best_preset(l), 1e-6);
 	self->row[1].power_w = 30;
 	EXPECT_EQ(0, jetwattd_best_preset(l));
 }
@@ -145,7 +144,7 @@ TEST_F(job, affordable)
 	struct jetwattd_learner *l = &self->l;
 	double cost = jetwattd_reading_cost(l, 300, 1. / 3);
 
-	EXPECT_NEAR(300, jetwattd_worst_ms(l, 2, &self->row[0]));
+	EXPECT_NEAR(300, jetwattd_worst_ms(l, 2, &self->row[0]), 1e-6);
 	l->job = l->spent->all = *l->at_budget = (struct jetwattd_share){ .ran_s = 40 * cost + 1000 };
 	l->job.lost_s = l->job.ran_s * 0.05 - 2.1 * cost;
 	EXPECT_EQ(1, jetwattd_is_affordable(l, 2, &self->row[0]));

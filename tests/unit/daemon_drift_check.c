@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kselftest_harness.h"
+#include "near.h"
 
 #define MODES	8
 
@@ -80,6 +80,20 @@ static struct jetwattd_result measured(const struct jetwattd_learner *l, size_t 
 	return (struct jetwattd_result){ .outcome = JETWATTD_MEASURED, .reading = reading(l, i, ms, w), .here = 1 };
 }
 
+/* The check has measured mode @i and ends. Return: 1: the job has drifted; the reading is now the only row. */
+static int turns(struct __test_metadata *_metadata, struct jetwattd_learner *l, size_t i, double ms, double w)
+{
+	struct jetwattd_result r = measured(l, i, ms, w);
+	int turned;
+
+	EXPECT_EQ(0, jetwattd_drift_evaluate(l, &r, &turned));
+	if (turned) {
+		EXPECT_EQ(1, l->known.nr_rows);
+		EXPECT_EQ(ms, l->known.row[0].time_ms);
+	}
+	return turned;
+}
+
 /* Rows from before a drift, scaled by the change of one mode, are a prior. Modes that were excluded may fit now. */
 TEST_F(job, rows_become_a_prior)
 {
@@ -95,8 +109,8 @@ TEST_F(job, rows_become_a_prior)
 	is = reading(l, 0, 200, 30);
 	jetwattd_learner_relearn(l, &is, &was);
 	ASSERT_EQ(6, priors);
-	EXPECT_GT(1e-6, fabs(prior[3].time_ms - 206));
-	EXPECT_GT(1e-6, fabs(prior[3].power_w - 34.5));
+	EXPECT_NEAR(206, prior[3].time_ms, 1e-6);
+	EXPECT_NEAR(34.5, prior[3].power_w, 1e-6);
 	EXPECT_EQ(1, l->known.nr_rows);
 	for (int i = 0; i < MODES; i++) {
 		EXPECT_EQ(0, l->exclusions[i]);
@@ -132,26 +146,20 @@ TEST_F(job, only_rows_after_the_last_drift_but_one)
 	EXPECT_EQ(400, l->known.row[0].time_ms);
 	ASSERT_EQ(7, priors);
 	/* 200 ms and more, scaled by two. */
-	EXPECT_GT(1e-6, fabs(prior[0].time_ms - 400));
+	EXPECT_NEAR(400, prior[0].time_ms, 1e-6);
 }
 
 /* A time that differs by 5 % is no drift, even if both readings are exact. */
 TEST_F(job, small_difference_is_no_drift)
 {
 	struct jetwattd_learner *l = &self->l;
-	struct jetwattd_result r;
-	int turned;
 
 	reads(_metadata, l, 0, 100, 20);
 	ASSERT_EQ(1, jetwattd_drift_check_first(l));
 	EXPECT_EQ(JETWATTD_CHECK_OLD, l->check.state);
-	r = measured(l, 0, 105, 20);
-	EXPECT_EQ(0, jetwattd_drift_evaluate(l, &r, &turned));
-	EXPECT_EQ(0, turned);
+	EXPECT_EQ(0, turns(_metadata, l, 0, 105, 20));
 	ASSERT_EQ(1, jetwattd_drift_check_first(l));
-	r = measured(l, 0, 120, 20);
-	EXPECT_EQ(0, jetwattd_drift_evaluate(l, &r, &turned));
-	EXPECT_EQ(1, turned);
+	EXPECT_EQ(1, turns(_metadata, l, 0, 120, 20));
 	/* Beside a server, times vary too much for such a check. */
 	l->terms.uneven = 1;
 	EXPECT_EQ(0, jetwattd_drift_check_first(l));
@@ -163,7 +171,6 @@ TEST_F(job, suspicious_row_is_dropped)
 	struct jetwattd_learner *l = &self->l;
 	struct jetwatt_prediction predicted[MODES] = { [1] = { .time_ms = 100, .power_w = 20 } };
 	struct jetwattd_result r;
-	int turned;
 
 	reads(_metadata, l, 0, 100, 20);
 	reads(_metadata, l, 1, 150, 20);
@@ -172,11 +179,7 @@ TEST_F(job, suspicious_row_is_dropped)
 	r = measured(l, 1, 150, 20);
 	ASSERT_EQ(1, jetwattd_drift_suspected(l, &r));
 	ASSERT_EQ(JETWATTD_CHECK_OLD, l->check.state);
-	r = measured(l, 0, 200, 20);
-	EXPECT_EQ(0, jetwattd_drift_evaluate(l, &r, &turned));
-	EXPECT_EQ(1, turned);
-	ASSERT_EQ(1, l->known.nr_rows);
-	EXPECT_EQ(200, l->known.row[0].time_ms);
+	EXPECT_EQ(1, turns(_metadata, l, 0, 200, 20));
 	l->known.prediction = NULL;
 }
 
@@ -186,7 +189,6 @@ TEST_F(job, drift_within_a_reading)
 	struct jetwattd_learner *l = &self->l;
 	struct jetwattd_news news;
 	struct jetwattd_result r;
-	int turned;
 
 	for (int i = 0; i < 6; i++)
 		reads(_metadata, l, i, 100, 20);
@@ -196,11 +198,7 @@ TEST_F(job, drift_within_a_reading)
 	r.jumped_ms = 100;
 	ASSERT_EQ(1, jetwattd_drift_suspected(l, &r));
 	ASSERT_EQ(JETWATTD_CHECK_JUMP, l->check.state);
-	r = measured(l, 6, 200, 30);
-	EXPECT_EQ(0, jetwattd_drift_evaluate(l, &r, &turned));
-	EXPECT_EQ(1, turned);
-	ASSERT_EQ(1, l->known.nr_rows);
-	EXPECT_EQ(200, l->known.row[0].time_ms);
+	EXPECT_EQ(1, turns(_metadata, l, 6, 200, 30));
 	/* The reading in which it came is no row from before it. */
 	EXPECT_EQ(6, priors);
 	/* Power before the drift is unknown. */

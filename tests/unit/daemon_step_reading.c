@@ -71,7 +71,7 @@ TEST(evaluations_become_rarer)
 		seen_s += (at - since) * 1e-9;
 	}
 	EXPECT_EQ(1, full);
-	/* Once a second it were 820 s. */
+	/* With one each second, it would be 820 s. */
 	EXPECT_GT(300, seen_s);
 }
 

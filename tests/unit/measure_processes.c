@@ -9,11 +9,9 @@
 #include <unistd.h>
 
 #include "jobs.h"
-#include "kselftest_harness.h"
 #include "measure/left_mode.h"
+#include "near.h"
 #include "util/clock.h"
-
-#define EXPECT_NEAR(want, is, by) EXPECT_LE(fabs((double)(want) - (double)(is)), by)
 
 #define MS	1000000ull
 #define BEFORE_MS	2000	/* time before the change of mode */

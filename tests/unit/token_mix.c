@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kselftest_harness.h"
 #include "measure/phase_cost.h"
+#include "near.h"
 #include "tune/token_mix.h"
-
-#define EXPECT_NEAR(want, is, by) EXPECT_LE(fabs((double)(want) - (double)(is)), by)
 
 #define MS	1000000ull
 #define STEPS	1000
