@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -83,6 +84,7 @@ TEST_F(dir, failure_keeps_the_existing_file)
 	EXPECT_EQ(put_new(&self->out, "link", 1), 1);
 	EXPECT_TRUE(holds("link", "old"));
 	EXPECT_EQ(put_new(&self->out, "b", 1), 1);
+	EXPECT_EQ(put_new(&self->out, "dangling", 1), 1);
 	EXPECT_TRUE(has_files(4));
 }
 
@@ -99,6 +101,26 @@ TEST_F(dir, existing_file_keeps_its_mode_and_owner)
 	EXPECT_EQ(st.st_mode & 0777, 0640);
 	EXPECT_EQ(st.st_uid, geteuid() ? geteuid() : 990);
 	EXPECT_EQ(st.st_gid, geteuid() ? getegid() : 991);
+	EXPECT_TRUE(has_files(3));
+}
+
+/* The access control list of an existing file stays: user 12345 may read it. The values are those of
+ * setfacl -m u:12345:r, in the form of struct posix_acl_xattr_header and _entry of
+ * include/uapi/linux/posix_acl_xattr.h. */
+TEST_F(dir, existing_file_keeps_its_acl)
+{
+	static const struct { uint32_t version; struct { uint16_t tag, perm; uint32_t id; } entry[5]; } acl = {
+		2, { { 0x01, 6, -1 }, { 0x02, 4, 12345 }, { 0x04, 4, -1 }, { 0x10, 4, -1 }, { 0x20, 0, -1 } }
+	};
+	char got[sizeof(acl)];
+
+	ASSERT_EQ(unlink("hard"), 0);
+	if (setxattr("a", "system.posix_acl_access", &acl, sizeof(acl), 0))
+		SKIP(return, "the file system has no ACLs");
+	EXPECT_EQ(put_new(&self->out, "a", 0), 0);
+	EXPECT_TRUE(holds("a", "new"));
+	EXPECT_EQ(getxattr("a", "system.posix_acl_access", got, sizeof(got)), (ssize_t)sizeof(acl));
+	EXPECT_EQ(memcmp(got, &acl, sizeof(acl)), 0);
 	EXPECT_TRUE(has_files(3));
 }
 

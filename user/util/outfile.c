@@ -9,19 +9,23 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
-/* Open the existing file @path, or the one that a symbolic link to no file leads to. The kernel follows
- * the links, so that its checks of links and files of other users in /tmp hold (fs.protected_symlinks;
- * fs.protected_regular, which needs O_CREAT). Return: descriptor; negative errno, -ENOENT: a new file. */
-static int outfile_existing(const char *path, mode_t mode)
+/* Open the existing file @path, or create the one that a symbolic link to no file leads to. The kernel
+ * follows the links, so that its checks of links and files of other users in /tmp hold
+ * (fs.protected_symlinks; fs.protected_regular, which needs O_CREAT). Return: descriptor; negative errno,
+ * -ENOENT: a new file. */
+static int outfile_existing(struct jetwatt_outfile *o, const char *path, mode_t mode)
 {
+	bool missing = faccessat(AT_FDCWD, path, F_OK, AT_EACCESS);
 	struct stat st;
 	int fd;
 
-	if (faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) && (errno != ENOENT || lstat(path, &st)))
+	if (missing && (errno != ENOENT || lstat(path, &st)))
 		return -errno;
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
+	o->created = missing && fd >= 0;
 	return fd < 0 ? -errno : fd;
 }
 
@@ -30,6 +34,12 @@ static int outfile_existing(const char *path, mode_t mode)
 static bool outfile_is_descriptor(const char *path)
 {
 	return !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/dev/std", 8) || !strncmp(path, "/proc/", 6);
+}
+
+/* Return whether the open file has an access control list, which a new file would not have. */
+static bool outfile_has_acl(int fd)
+{
+	return fgetxattr(fd, "system.posix_acl_access", NULL, 0) > 0;
 }
 
 /* Open a temporary file, beside the existing file with the properties @st if that is open. Return:
@@ -64,7 +74,7 @@ static int outfile_temp(struct jetwatt_outfile *o, const char *path, const struc
 		return -errno;
 	mask = umask(0);
 	umask(mask);
-	o->copy = exists && (err || st->st_nlink != 1 || outfile_is_descriptor(path) ||
+	o->copy = exists && (err || st->st_nlink != 1 || outfile_is_descriptor(path) || outfile_has_acl(o->old) ||
 			     fchown(fd, st->st_uid, st->st_gid) || fchmod(fd, st->st_mode & 0777));
 	if (!exists && fchmod(fd, mode & ~mask)) {
 		err = -errno;
@@ -83,7 +93,8 @@ int jetwatt_outfile_open(struct jetwatt_outfile *o, const char *path, mode_t mod
 	struct stat st = { .st_mode = S_IFREG };
 	int fd, err;
 
-	*o = (struct jetwatt_outfile){ .old = outfile_existing(path, mode) };
+	*o = (struct jetwatt_outfile){ .f = NULL };
+	o->old = outfile_existing(o, path, mode);
 	if (o->old < 0 && o->old != -ENOENT)
 		return o->old;
 	if (o->old >= 0 && fstat(o->old, &st)) {
@@ -159,7 +170,7 @@ int jetwatt_outfile_put(struct jetwatt_outfile *o)
 
 int jetwatt_outfile_end(struct jetwatt_outfile *o, int err)
 {
-	bool replaces = *o->temp;
+	bool replaces = *o->temp, created = o->created && (o->copy || replaces);
 
 	if (!o->f)
 		return err;
@@ -174,6 +185,8 @@ int jetwatt_outfile_end(struct jetwatt_outfile *o, int err)
 	o->f = NULL;
 	if (*o->temp)
 		unlink(o->temp);
+	if (err && created)
+		unlink(o->path);
 	if (o->old >= 0)
 		close(o->old);
 	return err;

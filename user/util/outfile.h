@@ -16,13 +16,14 @@
  * @f: the stream to write; NULL: not open
  * @old: descriptor of the existing file; -1: there is none
  * @copy: copy the contents into the existing file, which can't be renamed over
+ * @created: the existing file was created, since @path is a symbolic link to no file
  * @path: path of the file, without symbolic links if the file exists
  * @temp: path of the temporary file; "": it has none, or the file is in place
  */
 struct jetwatt_outfile {
 	FILE *f;
 	int old;
-	bool copy;
+	bool copy, created;
 	char path[PATH_MAX], temp[PATH_MAX];
 };
 
@@ -32,7 +33,7 @@ struct jetwatt_outfile {
  * @path: its path
  * @mode: its permissions if it is new, reduced by the umask
  *
- * An existing file keeps its contents until jetwatt_outfile_put(), and its owner and permissions. If
+ * An existing file keeps its contents until jetwatt_outfile_put(), and its owner, permissions and ACL. If
  * @path is a symbolic link, the file that it leads to is replaced. Devices and FIFOs are written
  * directly.
  *
