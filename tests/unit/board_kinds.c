@@ -289,16 +289,19 @@ static void only_identity(struct tree *t, const char *compatible)
 }
 
 /* For an Orin NX or Orin Nano whose sysfs lists no levels, the table's levels end at the clocks of
- * MAXN_SUPER in JetPack 6.2. */
+ * MAXN_SUPER in JetPack 6.2. p3767-0002 is an Orin NX: it uses the power modes of p3767-0000
+ * (LineageOS/android_device_nvidia_concord, init/init_concord.cpp). */
 TEST(table_has_the_maxn_super_clocks)
 {
 	static const struct {
-		const char *compatible;
+		const char *compatible, *name;
 		uint32_t cpu_khz;
 		uint64_t gpu_hz, emc_hz;
 	} c[] = {
-		{ "nvidia,p3768-0000+p3767-0000-super", 1984000, 1173000000, 3199000000 },
-		{ "nvidia,p3768-0000+p3767-0005-super", 1728000, 1020000000, 3199000000 },
+		{ "nvidia,p3768-0000+p3767-0000-super", "Jetson Orin NX", 1984000, 1173000000, 3199000000 },
+		{ "nvidia,p3768-0000+p3767-0002", "Jetson Orin NX", 1984000, 1173000000, 3199000000 },
+		{ "nvidia,p3768-0000+p3767-0005-super", "Jetson Orin Nano", 1728000, 1020000000,
+		  3199000000 },
 	};
 
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
@@ -309,6 +312,7 @@ TEST(table_has_the_maxn_super_clocks)
 
 		only_identity(&t, c[i].compatible);
 		ASSERT_EQ(open_tree(&t, &b, &err), 0) TH_LOG("%s", err.what);
+		EXPECT_STREQ(jetwatt_board_name(b), c[i].name);
 		ASSERT_EQ(jetwatt_board_mode_parse(b, "MAXN", &top), 0);
 		EXPECT_EQ(top.cpu_khz, c[i].cpu_khz);
 		EXPECT_EQ(top.gpu_hz, c[i].gpu_hz);

@@ -75,6 +75,8 @@ static const struct jetwatt_board_kind kinds[] = {
 	  CLOCKS(orin_nx_cpu, orin_nx_gpu, orin_emc) },
 	{ "p3767-0001", "Jetson Orin NX", "module", one_input_rails,
 	  CLOCKS(orin_nx_cpu, orin_nx_gpu, orin_emc) },
+	{ "p3767-0002", "Jetson Orin NX", "module", one_input_rails,
+	  CLOCKS(orin_nx_cpu, orin_nx_gpu, orin_emc) },
 	{ "p3767", "Jetson Orin Nano", "module", one_input_rails,
 	  CLOCKS(orin_nano_cpu, orin_nano_gpu, orin_emc) },
 	{ "p2888", "Jetson AGX Xavier", "module", agx_xavier_rails, AGX_XAVIER_CLOCKS },
