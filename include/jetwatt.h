@@ -69,7 +69,7 @@ extern "C" {
 	ROW(DLA,   uint64_t, dla_hz,	"dla",		"DLA",	 "-d",	1,	1,	\
 	    "cap of the core clock of the deep learning accelerators of AGX Orin and Orin NX, " \
 	    "in Hz. Files: /sys/bus/platform/devices/*.nvdlaN/clk_cap/dlaN_core; on JetPack 5, " \
-	    "acm/clk_cap/dlaN_core")
+	    "acm/clk_cap/dlaN_core, and on Xavier also acm/clk_cap/nafll_dla")
 
 /**
  * enum jetwatt_knob - a knob of a power mode: one constant JETWATT_KNOB_ID for each row of

@@ -11,6 +11,8 @@
 #define CORE0	DLA "15880000.nvdla0/clk_cap/dla0_core"
 #define CORE1	DLA "158c0000.nvdla1/clk_cap/dla1_core"
 #define FALCON0	DLA "15880000.nvdla0/clk_cap/dla0_falcon"
+#define ACM0	DLA "15880000.nvdla0/acm/clk_cap/"
+#define XAVIER0	"sys/devices/platform/13e10000.host1x/15880000.nvdla0/acm/clk_cap"
 
 static const struct jetwatt_mode four = { 8, 1728000, 624750000, 2133000000 };
 static const struct jetwatt_mode five = {
@@ -127,6 +129,57 @@ TEST(levels_of_xavier_are_its_vendor_caps)
 	ASSERT_EQ(open_tree(&t, &b, &err), 0) TH_LOG("%s", err.what);
 	ASSERT_EQ(jetwatt_board_levels(b, JETWATT_KNOB_DLA, &v), 3);
 	EXPECT_TRUE(v[0] == 896000000 && v[1] == 1100800000 && v[2] == 1395200000);
+	jetwatt_board_close(b);
+	tree_free(&t);
+}
+
+/* On Xavier, a mode also sets the cap of the clock that feeds both accelerators, as NVIDIA's power
+ * modes do: paths and caps as in LineageOS/android_device_nvidia_galen,
+ * nvpmodel/nvpmodel_t194_p3668.conf. */
+TEST(source_of_xavier_is_capped_too)
+{
+	static const char conf[] =
+		"< PARAM TYPE=FILE NAME=CPU_ONLINE >\nCORE_0 /" CPU "cpu0/online\n"
+		"< PARAM TYPE=CLOCK NAME=NAFLL_DLA >\nMAX_FREQ /" XAVIER0 "/nafll_dla\n"
+		"< PARAM TYPE=CLOCK NAME=NAFLL_DLA_FALCON >\nMAX_FREQ /" XAVIER0 "/nafll_dla_falcon\n"
+		"< PARAM TYPE=CLOCK NAME=DLA0_CORE >\nMAX_FREQ /" XAVIER0 "/dla0_core\n"
+		"< POWER_MODEL ID=3 NAME=MODE_10W_2CORE >\nCPU_ONLINE CORE_0 1\n"
+		"NAFLL_DLA MAX_FREQ 896000000\nNAFLL_DLA_FALCON MAX_FREQ 524800000\n"
+		"DLA0_CORE MAX_FREQ 896000000\n";
+	struct jetwatt_mode is, mode = { .cores = 1, .dla_hz = 1100800000 };
+	struct jetwatt_mode top = four;
+	struct jetwatt_error_text err;
+	struct jetwatt_presets *p;
+	struct jetwatt_board *b;
+	char text[512] = "";
+	unsigned int line;
+	const char *why;
+	struct tree t;
+	FILE *f;
+
+	tree_orin(&t);
+	tree_dla(&t, true);
+	tree_put(&t, "proc/device-tree/compatible", "nvidia,p3449-0000+p3668-0000");
+	tree_put(&t, ACM0 "nafll_dla", "896000000\n");
+	tree_put(&t, ACM0 "nafll_dla_falcon", "524800000\n");
+	ASSERT_EQ(open_tree(&t, &b, &err), 0) TH_LOG("%s", err.what);
+	ASSERT_EQ(jetwatt_board_grid_include(b, JETWATT_KNOB_DLA), 0);
+	ASSERT_EQ(jetwatt_board_read(b, &is), 0);
+	EXPECT_EQ(is.dla_hz, 896000000);
+	top.dla_hz = 1100800000;
+	ASSERT_EQ(jetwatt_board_apply(b, &top, &err), 0) TH_LOG("%s", err.what);
+	EXPECT_EQ(tree_get(&t, ACM0 "nafll_dla"), 1100800000);
+	EXPECT_EQ(tree_get(&t, ACM0 "nafll_dla_falcon"), 524800000);
+	ASSERT_EQ(jetwatt_board_restore(b, &err), 0) TH_LOG("%s", err.what);
+	EXPECT_EQ(tree_get(&t, ACM0 "nafll_dla"), 896000000);
+
+	ASSERT_EQ(jetwatt_presets_parse(conf, sizeof(conf) - 1, &p, &line, &why), 0) TH_LOG("%s", why);
+	f = fmemopen(text, sizeof(text), "w");
+	EXPECT_EQ(jetwatt_preset_print(f, &p->preset[0], 9, "mine", &mode, 0), 0);
+	fclose(f);
+	EXPECT_NE(strstr(text, "NAFLL_DLA MAX_FREQ 1100800000\n"), NULL) TH_LOG("%s", text);
+	EXPECT_NE(strstr(text, "NAFLL_DLA_FALCON MAX_FREQ 524800000\n"), NULL);
+	jetwatt_presets_free(p);
 	jetwatt_board_close(b);
 	tree_free(&t);
 }

@@ -15,6 +15,7 @@
  * The highest clock is in clk/nafll_dla0_core/max_rate of bpmp's debugfs; instructions for DLA
  * samples read the file "rate" in this directory. Both accelerators of Xavier have one source,
  * nafll_dla (L4T 35.5.0, hardware/nvidia/soc/t19x/kernel-dts/tegra194-soc/tegra194-soc-base.dtsi).
+ * NVIDIA's power modes cap it too, by a file of the first accelerator, so jetwatt does.
  *
  * Evidence (see doc/hardware.md): vendor's source; for the highest clock: simulation.
  *
@@ -66,8 +67,11 @@ static void dla_find_caps(struct jetwatt_board *b, enum jetwatt_knob k)
 		for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
 			snprintf(path, sizeof(path), DEVICES "/%.32s/%s/dla%c_core", d->d_name, dirs[i],
 				 nr);
-			if (jetwatt_cap_add(b, k, path, INT64_MAX))
-				break;
+			if (!jetwatt_cap_add(b, k, path, INT64_MAX))
+				continue;
+			snprintf(path, sizeof(path), DEVICES "/%.32s/%s/nafll_dla", d->d_name, dirs[i]);
+			jetwatt_cap_add(b, k, path, INT64_MAX);
+			break;
 		}
 	}
 	closedir(dir);
@@ -116,7 +120,7 @@ static bool dla_preset(const char *path, struct jetwatt_preset_line *l)
 	static const char * const core[] = { "/clk_cap/dla0_core", "/clk_cap/dla1_core", NULL };
 
 	l->kind = JETWATT_PRESET_MAX;
-	return jetwatt_path_contains(path, core);
+	return jetwatt_path_contains(path, core) || jetwatt_path_ends(path, "/clk_cap/nafll_dla");
 }
 
 const struct jetwatt_knob_ops jetwatt_knob_DLA = {
