@@ -329,7 +329,9 @@ TEST_F(dla, board_without_dla)
 	EXPECT_EQ(jetwatt_board_apply(self->b, &four, &self->err), 0) TH_LOG("%s", self->err.what);
 }
 
-/* The paths, and the caps of the first DLA, are those of nvpmodel_p3701_0000.conf. */
+/* The paths and caps are those of LineageOS/android_device_nvidia_concord,
+ * nvpmodel/nvpmodel_p3767_0000_super.conf. Its mode 15W uses one accelerator, and caps the other at
+ * its lowest clock. */
 TEST_F(dla, presets_set_the_dla_clock)
 {
 	static const char conf[] =
@@ -341,9 +343,12 @@ TEST_F(dla, presets_set_the_dla_clock)
 		"MAX_FREQ /sys/devices/platform/13e40000.host1x/158c0000.nvdla1/acm/clk_cap/dla1_core\n"
 		"< PARAM TYPE=CLOCK NAME=DLA0_FALCON >\n"
 		"MAX_FREQ /sys/devices/platform/13e40000.host1x/15880000.nvdla0/acm/clk_cap/dla0_falcon\n"
-		"< POWER_MODEL ID=0 NAME=MAXN >\nCPU_ONLINE CORE_0 1\nDLA0_CORE MAX_FREQ -1\n"
-		"< POWER_MODEL ID=1 NAME=MODE_15W >\nCPU_ONLINE CORE_0 1\nDLA0_CORE MAX_FREQ 614400000\n"
-		"DLA1_CORE MAX_FREQ 908800000\nDLA0_FALCON MAX_FREQ 294400000\n";
+		"< POWER_MODEL ID=0 NAME=MAXN_SUPER >\nCPU_ONLINE CORE_0 1\nDLA0_CORE MAX_FREQ -1\n"
+		"DLA1_CORE MAX_FREQ -1\n"
+		"< POWER_MODEL ID=2 NAME=15W >\nCPU_ONLINE CORE_0 1\nDLA0_CORE MAX_FREQ 614400000\n"
+		"DLA1_CORE MAX_FREQ 115000000\nDLA0_FALCON MAX_FREQ 294400000\n"
+		"< POWER_MODEL ID=5 NAME=mine >\nCPU_ONLINE CORE_0 1\nDLA0_CORE MAX_FREQ 614400000\n"
+		"DLA1_CORE MAX_FREQ -1\n";
 	struct jetwatt_presets *p;
 	struct jetwatt_mode m;
 	unsigned int line;
@@ -352,6 +357,7 @@ TEST_F(dla, presets_set_the_dla_clock)
 	ASSERT_EQ(jetwatt_presets_parse(conf, sizeof(conf) - 1, &p, &line, &why), 0) TH_LOG("%s", why);
 	EXPECT_EQ(p->preset[0].cap[JETWATT_KNOB_DLA], JETWATT_PRESET_UNCAPPED);
 	EXPECT_EQ(p->preset[1].cap[JETWATT_KNOB_DLA], 614400000);
+	EXPECT_EQ(p->preset[2].cap[JETWATT_KNOB_DLA], JETWATT_PRESET_UNCAPPED);
 	/* The mode that corresponds to the preset has a DLA clock only if the grid has one. */
 	jetwatt_preset_mode(self->b, &p->preset[1], &m);
 	EXPECT_EQ(m.dla_hz, 0);

@@ -129,4 +129,6 @@ const struct jetwatt_knob_ops jetwatt_knob_DLA = {
 	.current = jetwatt_cap_current, .lower = jetwatt_cap_lower, .raise = jetwatt_cap_raise,
 	.same = jetwatt_cap_same,
 	.save = jetwatt_cap_save, .load = jetwatt_cap_load, .preset = dla_preset,
+	/* A power mode that uses one of two accelerators caps the other at its lowest clock. */
+	.preset_highest = true,
 };

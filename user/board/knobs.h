@@ -256,6 +256,8 @@ struct jetwatt_preset_line;
  * @loaded: check that the saved state has all lines of the knob. Return: NULL, or what is missing
  * @preset: check whether a parameter of nvpmodel.conf with this @path sets this knob; set @l->kind
  *	and, for a core, @l->core. Needs no board. Return: true: it does
+ * @preset_highest: true: of several caps in a block of nvpmodel.conf, the highest is the knob's;
+ *	false: the lowest
  */
 struct jetwatt_knob_ops {
 	enum jetwatt_switch_step lower_at, raise_at;
@@ -279,6 +281,7 @@ struct jetwatt_knob_ops {
 			    bool *matched);
 	const char *(*loaded)(const struct jetwatt_board *b);
 	bool (*preset)(const char *path, struct jetwatt_preset_line *l);
+	bool preset_highest;
 };
 
 /* knob.c: return the table of functions of a knob */

@@ -228,13 +228,20 @@ static enum jetwatt_preset_kind line_kind(const char *path, struct jetwatt_prese
 	return JETWATT_PRESET_OTHER;
 }
 
-/* Lower *@clock to the cap @v. A negative value, and 0 if @zero_is_none, mean no cap. */
-static void cap_lower_to(long long v, bool zero_is_none, long long *clock)
+/* Combine the cap @v of line @l, the last one so far, with the caps of earlier lines. A negative
+ * value and 0 mean no cap. */
+static void preset_add_cap(struct jetwatt_preset *p, const struct jetwatt_preset_line *l, long long v)
 {
-	if (v < 0 || (!v && zero_is_none))
-		return;
-	if (*clock < 0 || v < *clock)
-		*clock = v;
+	bool highest = jetwatt_knob_ops(l->knob)->preset_highest, take = true;
+	long long *cap = &p->cap[l->knob];
+
+	v = v > 0 ? v : JETWATT_PRESET_UNCAPPED;
+	/* As an unsigned number, "no cap" is higher than any cap. */
+	for (size_t i = 0; i + 1 < p->nr_lines; i++)
+		if (p->line[i].kind == JETWATT_PRESET_MAX && p->line[i].knob == l->knob)
+			take = ((uint64_t)v > (uint64_t)*cap) == highest;
+	if (take)
+		*cap = v;
 }
 
 static int read_model_line(struct preset_reader *r, struct preset_word rest)
@@ -265,7 +272,7 @@ static int read_model_line(struct preset_reader *r, struct preset_word rest)
 			p->cap[l->knob] = p->cap[l->knob] < 0 ? 1 : p->cap[l->knob] + 1;
 		break;
 	case JETWATT_PRESET_MAX:
-		cap_lower_to(v, true, &p->cap[l->knob]);
+		preset_add_cap(p, l, v);
 		break;
 	case JETWATT_PRESET_MASK:
 		p->mask |= (unsigned long long)v;

@@ -45,8 +45,8 @@ struct jetwatt_preset_line {
 /**
  * struct jetwatt_preset - one < POWER_MODEL > block
  * @id, @name: as in the file
- * @cap: lowest cap of each knob, in its unit, or JETWATT_PRESET_UNCAPPED; for cores: number of
- *	online cores
+ * @cap: lowest cap of each knob, for the DLA the highest, in its unit, or JETWATT_PRESET_UNCAPPED;
+ *	for cores: number of online cores
  * @mask: all masks of gated GPU parts, ORed; 0: no part is gated
  * @line, @nr_lines: all lines of the block, in the file's order
  */
