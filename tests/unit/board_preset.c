@@ -304,6 +304,41 @@ TEST(printed_block_reads_back_as_the_mode)
 	}
 }
 
+/* CPU 0 cannot be switched off, so a file need not name it: cores, names and numbers of
+ * LineageOS/android_device_nvidia_quill, nvpmodel/nvpmodel_t186.conf (Jetson TX2). */
+TEST(unnamed_cpu_0_is_online)
+{
+	static const char conf[] =
+		CORES4 "CORE_4 /" CPU "cpu4/online\nCORE_5 /" CPU "cpu5/online\n"
+		"< POWER_MODEL ID=0 NAME=MAXN >\nCPU_ONLINE CORE_1 1\nCPU_ONLINE CORE_2 1\n"
+		"CPU_ONLINE CORE_3 1\nCPU_ONLINE CORE_4 1\nCPU_ONLINE CORE_5 1\n"
+		"< POWER_MODEL ID=3 NAME=MAXP_CORE_ARM >\nCPU_ONLINE CORE_1 0\nCPU_ONLINE CORE_2 0\n"
+		"CPU_ONLINE CORE_3 1\nCPU_ONLINE CORE_4 1\nCPU_ONLINE CORE_5 1\n"
+		"< POWER_MODEL ID=4 NAME=ONE >\nCPU_ONLINE CORE_1 0\nCPU_ONLINE CORE_2 0\n";
+	struct jetwatt_mode mode = { .cores = 6 };
+	struct jetwatt_presets *p;
+	char text[256] = "";
+	unsigned int line;
+	const char *why;
+	FILE *f;
+
+	ASSERT_EQ(parse(conf, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
+	EXPECT_EQ(p->preset[0].cap[JETWATT_KNOB_CORES], 6);
+	EXPECT_EQ(p->preset[1].cap[JETWATT_KNOB_CORES], 4);
+	EXPECT_EQ(p->preset[2].cap[JETWATT_KNOB_CORES], 1);
+	f = fmemopen(text, sizeof(text), "w");
+	EXPECT_EQ(jetwatt_preset_print(f, &p->preset[0], 7, "ALL", &mode, 0), 0);
+	mode.cores = 2;
+	EXPECT_EQ(jetwatt_preset_print(f, &p->preset[2], 8, "TWO", &mode, 0), 0);
+	mode.cores = 4;
+	EXPECT_EQ(jetwatt_preset_print(f, &p->preset[2], 9, "FOUR", &mode, 0), -EINVAL);
+	fclose(f);
+	EXPECT_NE(strstr(text, "CPU_ONLINE CORE_5 1\n"), NULL);
+	EXPECT_NE(strstr(text, "< POWER_MODEL ID=8 NAME=TWO >\nCPU_ONLINE CORE_1 1\nCPU_ONLINE CORE_2 0\n"),
+		  NULL) TH_LOG("%s", text);
+	jetwatt_presets_free(p);
+}
+
 TEST(impossible_block_is_refused)
 {
 	struct jetwatt_mode five = { 5, 9, 9, 9 }, one = { 1, 9, 9, 9 };

@@ -312,6 +312,30 @@ static int read_lines(struct preset_reader *r)
 	return rc;
 }
 
+unsigned int jetwatt_preset_implied(const struct jetwatt_preset *p)
+{
+	unsigned int implied = 0;
+
+	for (size_t i = 0; i < p->nr_lines; i++) {
+		if (p->line[i].kind != JETWATT_PRESET_CORE)
+			continue;
+		if (!p->line[i].core)
+			return 0;
+		implied = 1;
+	}
+	return implied;
+}
+
+static void count_implied(struct jetwatt_presets *all)
+{
+	for (size_t i = 0; i < all->nr; i++) {
+		long long *cores = &all->preset[i].cap[JETWATT_KNOB_CORES];
+
+		if (jetwatt_preset_implied(&all->preset[i]))
+			*cores = *cores < 0 ? 1 : *cores + 1;
+	}
+}
+
 int jetwatt_presets_parse(const char *text, size_t len, struct jetwatt_presets **p,
 			  unsigned int *line, const char **why)
 {
@@ -329,6 +353,7 @@ int jetwatt_presets_parse(const char *text, size_t len, struct jetwatt_presets *
 			r.line = 0;
 			rc = preset_refuse(&r, "no POWER_MODEL in the file");
 		}
+		count_implied(r.out);
 	}
 	free(r.param);
 	*line = r.line;

@@ -89,6 +89,10 @@ int jetwatt_presets_parse(const char *text, size_t len, struct jetwatt_presets *
 			  unsigned int *line, const char **why);
 void jetwatt_presets_free(struct jetwatt_presets *p);
 
+/* Return the number of online cores that a preset does not name: 1 if it names cores, but not
+ * CPU 0, which cannot be switched off; else 0. */
+unsigned int jetwatt_preset_implied(const struct jetwatt_preset *p);
+
 /**
  * jetwatt_preset_mode() - convert a preset to a mode of a board
  * @mode: gets the mode

@@ -166,8 +166,7 @@ static bool one_word(const char *s)
 	return n && n < JETWATT_PRESET_NAME && !s[n];
 }
 
-/* Count the lines of @p with this kind and knob. For cores: the largest number that a mode can have
- * online. */
+/* Count the lines of @p with this kind and knob. */
 static unsigned int count_lines(const struct jetwatt_preset *p, enum jetwatt_preset_kind kind,
 				enum jetwatt_knob knob)
 {
@@ -178,10 +177,10 @@ static unsigned int count_lines(const struct jetwatt_preset *p, enum jetwatt_pre
 	return n;
 }
 
-/* Check whether the core @core is among the @n lowest-numbered cores that the block names. */
+/* Check whether the core @core is among the @n lowest-numbered cores of the block. */
 static bool core_among_first(const struct jetwatt_preset *p, unsigned int core, unsigned int n)
 {
-	unsigned int before = 0;
+	unsigned int before = jetwatt_preset_implied(p);
 
 	for (size_t i = 0; i < p->nr_lines; i++)
 		before += p->line[i].kind == JETWATT_PRESET_CORE && p->line[i].core < core;
@@ -220,7 +219,8 @@ int jetwatt_preset_print(FILE *f, const struct jetwatt_preset *like, int id, con
 			 const struct jetwatt_mode *mode, uint64_t top)
 {
 	if (!one_word(name) || id < 0 ||
-	    count_lines(like, JETWATT_PRESET_CORE, JETWATT_KNOB_CORES) < mode->cores)
+	    count_lines(like, JETWATT_PRESET_CORE, JETWATT_KNOB_CORES) + jetwatt_preset_implied(like) <
+		    mode->cores)
 		return -EINVAL;
 	jetwatt_each_knob(k) if (jetwatt_knob_row(k)->hz && mode_sets_knob(mode, k) &&
 				 !count_lines(like, JETWATT_PRESET_MAX, k)) return -EINVAL;
