@@ -31,6 +31,7 @@
  * @next: sequence number of the next sample to send; written by the work item, read by the
  *	sampler thread
  * @rows: copy of the samples of one message; used by the work item only
+ * @age_ms: maximum age of a batch when the last sample was taken; used by the sampler thread only
  */
 static struct batcher {
 	struct workqueue_struct *queue;
@@ -39,6 +40,7 @@ static struct batcher {
 	u64 start_at;
 	u64 next;
 	struct jetwatt_sample *rows;
+	u32 age_ms;
 } batcher;
 
 static struct sk_buff *build_samples(unsigned int n, size_t *lost_offset)
@@ -147,12 +149,19 @@ void jetwatt_batcher_listeners(unsigned int n)
  */
 void jetwatt_batcher_new_sample(u64 seq)
 {
+	u32 age_ms = jetwatt_config_age_ms(), before_ms = batcher.age_ms;
+
 	if (!READ_ONCE(batcher.listeners))
 		return;
-	if (seq + 1 - READ_ONCE(batcher.next) >= jetwatt_config_batch())
+	batcher.age_ms = age_ms;
+	/*
+	 * If the maximum age was lowered, the work item may be queued for too late a time. It then
+	 * runs now, and queues itself again for the right time.
+	 */
+	if (age_ms < before_ms || seq + 1 - READ_ONCE(batcher.next) >= jetwatt_config_batch())
 		mod_delayed_work(batcher.queue, &batch_work, 0);
 	else
-		queue_delayed_work(batcher.queue, &batch_work, msecs_to_jiffies(jetwatt_config_age_ms()));
+		queue_delayed_work(batcher.queue, &batch_work, msecs_to_jiffies(age_ms));
 }
 
 /**

@@ -288,6 +288,28 @@ TEST_F(two, batch_is_sent_when_full_or_old)
 }
 
 /*
+ * If the maximum age is lowered while a batch is collected, the new maximum must hold for this batch
+ * too, from the next sample on.
+ */
+TEST_F(two, lower_maximum_age_holds_for_the_present_batch)
+{
+	uint64_t start;
+	struct batch b;
+
+	ASSERT_EQ(0, set_u32(&self->b, JETWATT_A_CONFIG_RATE_HZ, 10));
+	ASSERT_EQ(0, set_u32(&self->b, JETWATT_A_CONFIG_BATCH, 256));
+	ASSERT_EQ(0, set_u32(&self->b, JETWATT_A_CONFIG_BATCH_AGE_MS, 10000));
+	ASSERT_EQ(0, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
+	ASSERT_FALSE(next_batch(&self->a, 500, &b));
+	start = now_ns();
+	ASSERT_EQ(0, set_u32(&self->b, JETWATT_A_CONFIG_BATCH_AGE_MS, 50));
+	ASSERT_TRUE(next_batch(&self->a, 15000, &b));
+	TH_LOG("first batch after %llu ms", (unsigned long long)(now_ns() - start) / 1000000);
+	EXPECT_GE(300000000, now_ns() - start);
+	EXPECT_EQ(0, simple(&self->a, JETWATT_CMD_UNSUBSCRIBE));
+}
+
+/*
  * No other process sends requests, so each injected fault hits the allocation that is tested.
  */
 TEST_F(two, failed_allocation_refuses_a_request_or_loses_samples)
