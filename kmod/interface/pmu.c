@@ -245,24 +245,33 @@ static int cpu_offline_cb(unsigned int cpu)
 	return 0;
 }
 
+/* Return: true if an event before @row has the name of @row. */
+static bool is_named_before(unsigned int row)
+{
+	unsigned int i;
+
+	for (i = 0; i < row; i++)
+		if (!strcmp(event_files[i].name, event_files[row].name))
+			return true;
+	return false;
+}
+
 /*
  * Set the names of an event's files: "energy_" and the label in lower case, with '_' instead of
  * every character that is not an ASCII letter or digit, because perf's parser rejects most of them.
- * If another event has the same name, the row number is appended.
+ * If another event has the same name, the row number is appended, or the next number that makes the
+ * name unique; as there are at most EVENTS names, it has two digits at most.
  */
 static void name_event(unsigned int row, const char *label)
 {
 	char *at = event_files[row].name;
-	unsigned int i;
+	unsigned int n;
 
 	snprintf(at, NAME_LEN, "energy_%s", label);
 	for (; *at; at++)
 		*at = isalnum(*at) && isascii(*at) ? tolower(*at) : '_';
-	for (i = 0; i < row; i++)
-		if (!strcmp(event_files[i].name, event_files[row].name))
-			break;
-	if (i < row)
-		snprintf(at, NAME_LEN - (at - event_files[row].name), "_%u", row);
+	for (n = row; is_named_before(row); n++)
+		snprintf(at, NAME_LEN - (at - event_files[row].name), "_%u", n);
 	snprintf(unit_files[row].name, NAME_LEN, "%s.unit", event_files[row].name);
 	snprintf(scale_files[row].name, NAME_LEN, "%s.scale", event_files[row].name);
 }
