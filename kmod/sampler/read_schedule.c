@@ -29,7 +29,7 @@
  *
  * A chip whose last transfer failed is read in a separate transfer until it responds, so that the
  * transfer of the other chips on the bus does not fail. A lost chip is retried by reading its
- * configuration.
+ * configuration: all of it, because a chip that was without power may have another range.
  */
 
 static void append(struct jetwatt_plan *plan, const struct jetwatt_reg *reg)
@@ -224,13 +224,15 @@ unsigned long jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus 
  */
 void jetwatt_plan_alone(struct jetwatt_plan *plan, struct jetwatt_sensor_chip *chip, u64 now)
 {
-	const struct jetwatt_aux_reg *config = &chip->ops->aux_regs[0];
+	const struct jetwatt_aux_reg *config = chip->ops->aux_regs;
+	unsigned int i;
 
 	plan->n = 0;
 	if (!chip->lost) {
 		add_shunts(plan, chip);
 		add_aux_reg(plan, chip, now);
 	} else if (now >= chip->retry_due) {
-		queue_reg(plan, chip, config->reg, config->kind, config->index);
+		for (i = 0; i < chip->ops->nr_configs; i++)
+			queue_reg(plan, chip, config[i].reg, config[i].kind, config[i].index);
 	}
 }

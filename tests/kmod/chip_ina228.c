@@ -67,6 +67,69 @@ TEST_F(chip, smaller_range_has_a_smaller_lsb)
 	EXPECT_EQ(STEP_PV, chip_says(JETWATT_A_CHIP_STEP_PV));
 }
 
+/* Number of shunt voltages of @rail that are, and that are not, within 1 uV of @want_uv. */
+struct read_back {
+	uint32_t rail;
+	int32_t want_uv;
+	unsigned int right, wrong;
+};
+
+static void note_read_back(struct nlmsghdr *nlh, void *arg)
+{
+	struct read_back *r = arg;
+	const int32_t *v;
+	struct batch b;
+	uint32_t i;
+
+	if (!batch_of(nlh, JETWATT_CMD_SAMPLES_GET, &b))
+		return;
+	v = series_of(&b, JETWATT_SERIES_SHUNT_UV, r->rail);
+	for (i = 0; v && i < b.count; i++) {
+		if (v[i] == JETWATT_VALUE_NONE)
+			continue;
+		if (abs(v[i] - r->want_uv) <= 1)
+			r->right++;
+		else
+			r->wrong++;
+	}
+}
+
+/* Wait until the chip is lost (1) or is not lost (0), for at most 5 s. */
+static bool becomes_lost(struct family *f, uint32_t chip, unsigned int lost)
+{
+	int i;
+
+	for (i = 0; i < 500 && chip_of(f, chip, JETWATT_A_CHIP_LOST) != lost; i++)
+		sleep_ms(10);
+	return i < 500;
+}
+
+/*
+ * A chip that was without power may return with another range. The module must then read all
+ * configuration registers of the chip before it uses a value.
+ */
+TEST_F(chip, lost_chip_returns_with_another_range)
+{
+	struct read_back r = { .rail = self->is.rail, .want_uv = 10000 };
+	struct nl_msg *msg = request(&self->f, JETWATT_CMD_SAMPLES_GET);
+
+	ASSERT_EQ(0, force(10000000000, BUS_UV));
+	ASSERT_EQ(0, inject("fail_transfer", 100000));
+	ASSERT_TRUE(becomes_lost(&self->f, self->is.chip, 1));
+	ASSERT_EQ(0, write_reg(CONFIG, ADCRANGE));
+	sleep_ms(SETTLE_MS);
+	nla_put_u64(msg, JETWATT_A_SAMPLES_SEQ, stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1);
+	ASSERT_EQ(0, inject("fail_transfer", 0));
+	ASSERT_TRUE(becomes_lost(&self->f, self->is.chip, 0));
+	sleep_ms(1500);
+	EXPECT_EQ(0, dump(&self->f, msg, note_read_back, &r));
+	TH_LOG("%u right, %u wrong", r.right, r.wrong);
+	EXPECT_EQ(0, r.wrong);
+	EXPECT_LT(100, r.right);
+	ASSERT_EQ(0, write_reg(CONFIG, 0));
+	sleep_ms(3000);
+}
+
 /* Write the configuration register of the board's other chip, an INA3221. */
 static int write_other(uint16_t value)
 {
