@@ -15,6 +15,7 @@
 #include "sampler/aux_series.h"
 #include "sampler/blackbox.h"
 #include "sampler/bus_speed.h"
+#include "sampler/ring.h"
 #include "sampler/sampler.h"
 #include "sensors/chip.h"
 
@@ -272,11 +273,14 @@ int jetwatt_config_set(const struct jetwatt_sampler_config *new, bool rate_given
 /**
  * jetwatt_config_batch() - return the number of samples per batch
  *
+ * A batch has at most half of the samples of the ring, so that the ring still holds all of them when
+ * the batch is sent.
+ *
  * Context: any. Return: 1 to JETWATT_BATCH_MAX.
  */
 u32 jetwatt_config_batch(void)
 {
-	return READ_ONCE(config.set.batch);
+	return min(READ_ONCE(config.set.batch), jetwatt_ring_size() / 2);
 }
 
 /**

@@ -58,6 +58,32 @@ TEST_F(modules, parameters_out_of_range_are_refused)
 	family_close(&self->f);
 }
 
+/*
+ * A batch of the configured size does not fit into a small ring. The module must then send smaller
+ * batches, so that a subscriber that reads in time loses no sample.
+ */
+TEST_F(modules, batch_larger_than_the_ring_is_not_lost)
+{
+	uint64_t seq = 0;
+	struct batch b;
+	int i;
+
+	ASSERT_EQ(0, load("jetwatt", "ring=64"));
+	ASSERT_EQ(0, family_open(&self->f));
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 200));
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BATCH, 256));
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BATCH_AGE_MS, 10000));
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	for (i = 0; i < 5; i++) {
+		ASSERT_TRUE(next_batch(&self->f, 5000, &b));
+		EXPECT_EQ(0, b.lost);
+		if (seq)
+			EXPECT_EQ(seq, b.seq);
+		seq = b.seq + b.count;
+	}
+	family_close(&self->f);
+}
+
 /* The module can be unloaded while it has two subscribers, of which only one reads: 200 rounds. */
 TEST_F_TIMEOUT(modules, load_and_unload_with_subscribers, 200)
 {

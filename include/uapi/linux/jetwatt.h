@@ -56,8 +56,9 @@
  * JETWATT_VALUE_NONE too, so a reader should use the last value of a series only up to some age.
  *
  * After SUBSCRIBE, the module sends SAMPLES_NTF messages to the caller's port only (unicast). The
- * module sends a batch when it contains JETWATT_A_CONFIG_BATCH samples, or when its oldest sample
- * is JETWATT_A_CONFIG_BATCH_AGE_MS old. A batch ends before the first sample that has a new series.
+ * module sends a batch when it contains JETWATT_A_CONFIG_BATCH samples, or half of the samples that
+ * the ring can hold, or when its oldest sample is JETWATT_A_CONFIG_BATCH_AGE_MS old. A batch ends
+ * before the first sample that has a new series.
  * The module does not wait for a subscriber whose socket is full; that subscriber loses the batch:
  * the sequence numbers have a gap, and JETWATT_A_SAMPLES_LOST counts all samples that this
  * subscriber has lost since it subscribed. Other subscribers are not affected.
