@@ -336,12 +336,18 @@ int jetwatt_gpu_init(void)
 	err = bus_register_notifier(&platform_bus_type, &platform_notifier);
 	if (err)
 		return err;
-	err = watch_pci();
+	err = jetwatt_fail_step();
+	if (!err)
+		err = watch_pci();
 	if (err)
 		goto err_platform;
-	err = register_reboot_notifier(&reboot_notifier);
+	err = jetwatt_fail_step();
 	if (!err)
-		return 0;
+		err = register_reboot_notifier(&reboot_notifier);
+	if (err)
+		goto err_pci;
+	return 0;
+err_pci:
 	unwatch_pci();
 err_platform:
 	bus_unregister_notifier(&platform_bus_type, &platform_notifier);

@@ -8,7 +8,7 @@
 
 #include "kselftest_harness.h"
 
-#define STEPS	15	/* number of initialization steps */
+#define STEPS	17	/* number of initialization steps */
 
 FIXTURE(modules) {
 	struct family f;
