@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "kselftest_harness.h"
+#include "near.h"
 #include "policy_defaults.h"
 #include "virtual_clock.h"
 
@@ -125,6 +125,7 @@ static void cap(FIXTURE_DATA(ramp) *self)
 	if (w <= d->cap.budget_w || (d->act.applied && jetwatt_mode_same(now, &d->act.floor)))
 		return;
 	jetwattd_apply(&d->act, d->cap.have_safe && !jetwatt_mode_same(now, &d->cap.safe) ? &d->cap.safe : &d->act.floor);
+	d->act.low = d->act.mode;
 	d->cap.cap_hit = 1;
 }
 
@@ -150,6 +151,41 @@ TEST_F(ramp, no_mode_is_applied_within_the_budget)
 	turns(self, 1000);
 	EXPECT_EQ(0, switches);
 	EXPECT_EQ(0, said);
+	/* Without a budget and without a ramp, there is nothing to restore. */
+	self->d.cap.budget_w = 0;
+	EXPECT_EQ(0, jetwattd_ramp(&self->run));
+}
+
+/* Levels 5 to 7 are, in steps of both knobs, 2, 3 and 4 of 5: 11.6, 14.4 and 18 W. At 14.4 W, the factor 14.4 / 11.6
+ * leads to 17.9 W, below the limit of 20 W / 1.03; at 18 W, 18 / 14.4 leads to 22.5 W. The cap then has the level
+ * below as its safe mode. */
+TEST_F(ramp, ramp_rises_by_the_growth_of_the_level_below)
+{
+	load = 1;
+	turns(self, 40);
+	EXPECT_EQ(7, self->run.ramp.level);
+	EXPECT_NEAR(18, watts(&self->d.act.mode), 1e-6);
+	EXPECT_NEAR(14.4, self->d.cap.safe_w, 1e-6);
+	EXPECT_NEAR(14.4, watts(&self->d.cap.safe), 1e-6);
+}
+
+/* Level 6 draws 8 + 6.4 * 1.5 = 17.6 W, and 20.16 W after the load has risen. Level 5 then draws 8 + 3.6 * 1.9 =
+ * 14.84 W, more than 70 % of the limit: how much the next one draws is not known, so it is not tried. */
+TEST_F(ramp, ramp_does_not_rise_without_knowing_the_growth)
+{
+	load = 1.5;
+	turns(self, 40);
+	ASSERT_EQ(6, self->run.ramp.level);
+	load = 1.9;
+	turns(self, 1);
+	ASSERT_EQ(5, self->run.ramp.level);
+	switches = 0;
+	turns(self, 4 * 60);
+	EXPECT_EQ(0, switches);
+	/* Nor if no sample of this level is known. */
+	self->d.cap.here_w = 0;
+	EXPECT_EQ(0, jetwattd_ramp(&self->run));
+	EXPECT_EQ(0, switches);
 }
 
 TEST_F(ramp, ramp_uses_the_budget)
@@ -203,6 +239,8 @@ TEST_F(ramp, board_is_restored_without_a_budget)
 	self->d.cap.budget_w = 0;
 	self->d.cap.here_w = 0;
 	EXPECT_EQ(1, jetwattd_ramp(&self->run));
+	jetwattd_ramp_end(&self->run);
+	EXPECT_EQ(0, jetwattd_ramp(&self->run));
 }
 
 TEST_F(ramp, ramp_falls_back_to_the_level_below)
