@@ -3,9 +3,10 @@
  * the requests when the plan is simulated. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plan/interleave.h"
-#include "kselftest_harness.h"
+#include "near.h"
 
 /*
  * struct server - a server and its clients, and the training that shares the GPU with it
@@ -210,6 +211,166 @@ TEST(changed_request_rate_is_detected)
 	TH_LOG("of 200 runs: wrong estimates %d, changes detected late %d", forgotten, slow);
 	EXPECT_LE(forgotten, 4);
 	EXPECT_LE(slow, 4);
+}
+
+/* Add @n windows of @ms with, in turns, @k and @more requests. Training: 38 and 42 ms for 4 minibatches, in
+ * turns; the server: 11 and 13 ms. */
+static void windows(struct jetwatt_interleave *i, int n, double ms, double k, double more)
+{
+	for (int j = 0; j < n; j++)
+		jetwatt_interleave_add(i, &(struct jetwatt_interleave_window){
+			j % 2 ? more : k, ms, j % 2 ? 13 : 11, 4, j % 2 ? 42 : 38 });
+}
+
+/* 20 windows of 100 ms with 4 requests. As their contents are equal, half of the server's 12 ms are taken to be
+ * proportional to the requests, 1.5 ms each, and all of the training's 40 ms to the minibatches, 10 ms each;
+ * standard deviations: 1 ms and 2 ms. */
+FIXTURE(plan)
+{
+	struct jetwatt_interleave i;
+	struct jetwatt_interleave_query q;
+	struct jetwatt_interleave_plan p;
+};
+
+FIXTURE_SETUP(plan)
+{
+	windows(&self->i, 20, 100, 4, 4);
+	self->q = (struct jetwatt_interleave_query){ .latency_ms = 61.6, .arrival_hz = 40, .train_ms = 7,
+						     .switch_ms = 4 };
+}
+
+FIXTURE_TEARDOWN(plan)
+{
+}
+
+TEST_F(plan, duration_of_a_time_slice)
+{
+	struct jetwatt_interleave i = { 0 };
+
+	EXPECT_NEAR(18, jetwatt_interleave_ms(&self->i, 8), 1e-6);
+	/* A time slice without a duration does not count. */
+	jetwatt_interleave_add(&self->i, &(struct jetwatt_interleave_window){ .window_ms = 10 });
+	EXPECT_NEAR(18, jetwatt_interleave_ms(&self->i, 8), 1e-6);
+	/* 7 ms for 2 requests, 11 ms for 4: covariance 2, variance 1, and a prior of 1.5 ms with weight 0.09. */
+	for (int j = 0; j < 10; j++)
+		jetwatt_interleave_add(&i, &(struct jetwatt_interleave_window){ j % 2 ? 4 : 2, 100, j % 2 ? 11 : 7 });
+	EXPECT_NEAR(9 + 2 * 2.135 / 1.09, jetwatt_interleave_ms(&i, 5), 1e-6);
+	/* Longer with fewer requests: no slope. */
+	memset(&i, 0, sizeof(i));
+	for (int j = 0; j < 10; j++)
+		jetwatt_interleave_add(&i, &(struct jetwatt_interleave_window){ j % 2 ? 4 : 2, 100, j % 2 ? 7 : 11 });
+	EXPECT_NEAR(9, jetwatt_interleave_ms(&i, 5), 1e-6);
+}
+
+/* The 80 requests give the rate with a standard error of 1 / sqrt(81): 0.04444 / ms. The server and training are
+ * away from a request for 40 + 4 + 6 = 50 ms, in which 2.222 requests come; their work takes 3.333 ms, with a
+ * variance of 1.5^2 * 2.222 + 1 + 4 = 10, of which 2.6 standard deviations count: 61.5553 ms. */
+TEST_F(plan, figures_of_a_plan)
+{
+	EXPECT_EQ(1, jetwatt_interleave_fixed(&self->i, &self->q, 4, &self->p));
+	EXPECT_NEAR(50 + 10 / 3. + 2.6 * sqrt(10), self->p.latency_ms, 1e-6);
+	/* The work of the requests takes 6 % of the time, or 6.67 % with the standard error. */
+	EXPECT_NEAR(50 / 0.94, self->p.window_ms, 1e-6);
+	EXPECT_NEAR(50 / 0.94 - 40, self->p.infer_ms, 1e-6);
+	EXPECT_NEAR(2 / 0.94, self->p.requests, 1e-6);
+	EXPECT_NEAR(2 / 0.94 + 2.6 * sqrt(2 / 0.94), self->p.requests_99, 1e-6);
+	EXPECT_NEAR(4000 * (14 / 15.) / 50, self->p.throughput_hz, 1e-6);
+	EXPECT_EQ(4, self->p.minibatches);
+	EXPECT_EQ(4U, self->p.max_minibatches);
+	self->q.latency_ms = 61.5;
+	EXPECT_EQ(0, jetwatt_interleave_fixed(&self->i, &self->q, 4, &self->p));
+	/* 580 requests per second, and a ninth more, keep the server busy for 96.7 % of the time. */
+	self->q.arrival_hz = 580;
+	EXPECT_EQ(0, jetwatt_interleave_fixed(&self->i, &self->q, 4, &self->p));
+	EXPECT_NEAR(6150, self->p.latency_ms, 1e-6);
+	/* Without a measured minibatch, that of the query counts. */
+	memset(&self->i, 0, sizeof(self->i));
+	self->q.arrival_hz = 0;
+	jetwatt_interleave_fixed(&self->i, &self->q, 4, &self->p);
+	EXPECT_NEAR(4 * 7 + 4, self->p.window_ms, 1e-6);
+}
+
+/* Up to 7 minibatches are within the limit: 80 ms + 1.5 * 3.556 ms + 2.6 * sqrt(13) = 94.7 ms, and with 8, 105.7
+ * ms. At least n minibatches last 10 n + 4 ms until the first request, and exp(-0.04 * that) / (1 - exp(-0.4))
+ * more follow: 2.73, 3.16 and 3.78 for 1, 2 and 3; at windows of 10 n + 10 ms / 0.94 these are 84 %, 87 % and 90.4 %
+ * of the throughput with 7. */
+TEST_F(plan, least_latency_within_a_tenth_of_the_throughput)
+{
+	self->q.latency_ms = 100;
+	EXPECT_EQ(1, jetwatt_interleave_plan(&self->i, &self->q, &self->p));
+	EXPECT_EQ(3U, self->p.tau);
+	EXPECT_EQ(7U, self->p.max_minibatches);
+	EXPECT_NEAR(3 + exp(-1.36) / (1 - exp(-0.4)), self->p.minibatches, 1e-6);
+	EXPECT_NEAR(40 + 1.5 * 16 / 9 + 2.6 * sqrt(9), self->p.latency_ms, 1e-6);
+	/* If arrivals are not observable, each time slice has the same number. */
+	self->q.even = 1;
+	EXPECT_EQ(1, jetwatt_interleave_plan(&self->i, &self->q, &self->p));
+	EXPECT_EQ(self->p.tau, self->p.max_minibatches);
+	EXPECT_EQ(self->p.tau, self->p.minibatches);
+	/* One minibatch does not fit. */
+	self->q.latency_ms = 5;
+	EXPECT_EQ(0, jetwatt_interleave_plan(&self->i, &self->q, &self->p));
+	EXPECT_EQ(1U, self->p.tau);
+}
+
+/* 99th percentile of the requests at a mean of 4. Equal rates in windows of other lengths: 4 + 2.6 * 2. With 0 and 8
+ * in turns, the dispersion is (10 + 19 * 8^2 / 2) / (10 + 19 * 4): bursts. */
+TEST_F(plan, bursts_of_requests)
+{
+	struct jetwatt_interleave i = { 0 }, even = { 0 };
+
+	for (int j = 0; j < 20; j++)
+		windows(&even, 1, j % 2 ? 200 : 100, j % 2 ? 8 : 4, 0);
+	EXPECT_NEAR(9.2, jetwatt_interleave_requests_99(&even, 4), 1e-6);
+	EXPECT_NEAR(9.2, jetwatt_interleave_requests_99(&self->i, 4), 1e-6);
+	windows(&i, 20, 100, 0, 8);
+	EXPECT_NEAR(4 + 2.6 * sqrt(618 / 86. * 4), jetwatt_interleave_requests_99(&i, 4), 1e-6);
+}
+
+/* The rate doubles. After 3 windows this may be chance: twice the log likelihood ratio is 8.6; after 12, it is
+ * 28. */
+TEST_F(plan, doubled_rate)
+{
+	windows(&self->i, 30, 100, 4, 4);
+	windows(&self->i, 3, 100, 8, 8);
+	EXPECT_NEAR(224 / 5.3, jetwatt_interleave_rate(&self->i), 1e-6);
+	windows(&self->i, 9, 100, 8, 8);
+	EXPECT_NEAR(80, jetwatt_interleave_rate(&self->i), 1e-6);
+	EXPECT_NEAR(96, jetwatt_interleave_requests(&self->i), 1e-6);
+	/* The rate is kept, the durations are not. */
+	jetwatt_interleave_forget(&self->i);
+	EXPECT_NEAR(80, jetwatt_interleave_rate(&self->i), 1e-6);
+	EXPECT_NEAR(96, jetwatt_interleave_requests(&self->i), 1e-6);
+	EXPECT_TRUE(isnan(jetwatt_interleave_ms(&self->i, 3)));
+}
+
+/* When the windows are full, the older half goes, also if the rate changed in the newer half. */
+TEST_F(plan, full_windows)
+{
+	jetwatt_interleave_add(&self->i, &(struct jetwatt_interleave_window){ .requests = 9 });
+	EXPECT_EQ(20, self->i.n);
+	windows(&self->i, 180, 100, 4, 4);
+	windows(&self->i, 100, 100, 16, 16);
+	EXPECT_EQ(172, self->i.n);
+	EXPECT_NEAR(160, jetwatt_interleave_rate(&self->i), 1e-6);
+	EXPECT_NEAR(1600, jetwatt_interleave_requests(&self->i), 1e-6);
+}
+
+/* A server that answers one request after another, in 8 ms each; windows have 0 and 1 request in turns, so the prior
+ * of the line, half of 8 ms with a weight of 0.01, makes this 8 * 1.005 / 1.01 ms. With the standard error of 80
+ * requests, 90 requests per second are 0.1 / ms. The program is away for 20 ms. Of the requests, the busy share waits in
+ * a queue with an exponential tail; a hundredth waits longer than where the tail falls to 0.01, and is then answered. */
+TEST_F(plan, queue_of_a_busy_server)
+{
+	double each = 8 * 1.005 / 1.01, away = 20 + 4 - each / 2, busy = 0.1 * each, tail = each / (2 * (1 - busy));
+	struct jetwatt_interleave i = { 0 };
+
+	for (int j = 0; j < 160; j++)
+		jetwatt_interleave_add(&i, &(struct jetwatt_interleave_window){ j % 2, 100, j % 2 ? 8 : 1e-9, 1, 20 });
+	self->q = (struct jetwatt_interleave_query){ .latency_ms = 200, .arrival_hz = 90 };
+	EXPECT_EQ(1, jetwatt_interleave_fixed(&i, &self->q, 1, &self->p));
+	EXPECT_NEAR(away + tail * log(busy * tail / (0.01 * away) * (1 - exp(-away / tail))) + each, self->p.latency_ms,
+		    1e-3);
 }
 
 TEST_HARNESS_MAIN
