@@ -207,6 +207,21 @@ TEST_F(heat, roll_back_while_throttled)
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 }
 
+/* The same with a cluster of CPUs. */
+TEST_F(heat, roll_back_while_a_cluster_is_throttled)
+{
+	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
+	tree_put(&self->t, COOLING "1/cur_state", "1\n");
+	tree_put(&self->t, CPU "cpufreq/policy0/scaling_min_freq", "729600\n");
+	tree_put(&self->t, CPU "cpufreq/policy0/scaling_max_freq", "729600\n");
+	self->t.fail_at = self->t.writes + 3;
+	self->t.fail_for = 1;
+	self->t.fail = EINVAL;
+	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), -EIO) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(tree_get(&self->t, CPU "cpufreq/policy0/scaling_min_freq"), 1113600);
+	EXPECT_EQ(tree_get(&self->t, CPU "cpufreq/policy0/scaling_max_freq"), 1113600);
+}
+
 /* A command that is to go back to the mode that was applied before it does not start while
  * throttling hides that mode. */
 TEST_F(heat, an_applied_mode_is_not_guarded_while_throttled)
