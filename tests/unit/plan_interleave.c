@@ -290,6 +290,20 @@ TEST_F(plan, figures_of_a_plan)
 	EXPECT_NEAR(4 * 7 + 4, self->p.window_ms, 1e-6);
 }
 
+/* Durations of the server that follow from the number of requests do not scatter: of 7 ms for 2 and 11 ms for 4, with
+ * the slope of duration_of_a_time_slice, only the difference to 2 ms per request does. */
+TEST_F(plan, scatter_about_the_line)
+{
+	double each = 2.135 / 1.09, base = 9 - 3 * each, come = 0.04 * (1 + 1 / sqrt(31)) * (40 + 4 + base);
+	struct jetwatt_interleave i = { 0 };
+
+	for (int j = 0; j < 10; j++)
+		jetwatt_interleave_add(&i, &(struct jetwatt_interleave_window){ j % 2 ? 4 : 2, 100, j % 2 ? 11 : 7, 4, 40 });
+	jetwatt_interleave_fixed(&i, &self->q, 4, &self->p);
+	EXPECT_NEAR(44 + base + each * come + 2.6 * sqrt(each * each * come + (2 - each) * (2 - each)),
+		    self->p.latency_ms, 1e-6);
+}
+
 /* Up to 7 minibatches are within the limit: 80 ms + 1.5 * 3.556 ms + 2.6 * sqrt(13) = 94.7 ms, and with 8, 105.7
  * ms. At least n minibatches last 10 n + 4 ms until the first request, and exp(-0.04 * that) / (1 - exp(-0.4))
  * more follow: 2.73, 3.16 and 3.78 for 1, 2 and 3; at windows of 10 n + 10 ms / 0.94 these are 84 %, 87 % and 90.4 %
@@ -325,6 +339,12 @@ TEST_F(plan, bursts_of_requests)
 	EXPECT_NEAR(9.2, jetwatt_interleave_requests_99(&self->i, 4), 1e-6);
 	windows(&i, 20, 100, 0, 8);
 	EXPECT_NEAR(4 + 2.6 * sqrt(618 / 86. * 4), jetwatt_interleave_requests_99(&i, 4), 1e-6);
+	/* 16 requests in every fourth window are no change of the rate, although, without bursts, twice the log
+	 * likelihood ratio of the last window would be 21. */
+	memset(&i, 0, sizeof(i));
+	for (int j = 0; j < 40; j++)
+		windows(&i, 1, 100, j % 4 == 3 ? 16 : 0, 0);
+	EXPECT_NEAR(40, jetwatt_interleave_rate(&i), 1e-6);
 }
 
 /* The rate doubles. After 3 windows this may be chance: twice the log likelihood ratio is 8.6; after 12, it is
