@@ -170,7 +170,7 @@ TEST_F(ramp, ramp_rises_by_the_growth_of_the_level_below)
 }
 
 /* Level 6 draws 8 + 6.4 * 1.5 = 17.6 W, and 20.16 W after the load has risen. Level 5 then draws 8 + 3.6 * 1.9 =
- * 14.84 W, more than 70 % of the limit: how much the next one draws is not known, so it is not tried. */
+ * 14.84 W, more than 70 % of the limit: how much the next one draws is not known, so it is not tried before "back-off". */
 TEST_F(ramp, ramp_does_not_rise_without_knowing_the_growth)
 {
 	load = 1.5;
@@ -180,10 +180,11 @@ TEST_F(ramp, ramp_does_not_rise_without_knowing_the_growth)
 	turns(self, 1);
 	ASSERT_EQ(5, self->run.ramp.level);
 	switches = 0;
-	turns(self, 4 * 60);
+	turns(self, 4 * (int)self->policy.backoff_s - 4);
 	EXPECT_EQ(0, switches);
 	/* Nor if no sample of this level is known. */
 	self->d.cap.here_w = 0;
+	clock_ns += 30000000000;
 	EXPECT_EQ(0, jetwattd_ramp(&self->run));
 	EXPECT_EQ(0, switches);
 }
@@ -321,6 +322,57 @@ TEST_F(ramp, ramp_starts_from_a_substitute_of_the_lowest_mode)
 	EXPECT_FALSE(jetwatt_mode_same(&a->mode, &a->low));
 	EXPECT_LE(0.7 * BUDGET_W, watts(&a->mode));
 	EXPECT_GE(BUDGET_W, watts(&a->mode));
+}
+
+/* The lowest mode draws 8 + 0.4 * 15 = 14 W, and the next one 32 W. */
+TEST_F(ramp, ramp_does_not_rise_at_once_from_a_high_power)
+{
+	load = 15;
+	turns(self, 4 * (int)self->policy.backoff_s - 4);
+	EXPECT_EQ(1, switches);
+	EXPECT_NEAR(14, watts(&self->d.act.mode), 1e-6);
+}
+
+/* Level 6 draws 18.24 W, and once, for a moment, 20.16 W. After "back-off" it is tried again, although level 5 draws
+ * 8 + 3.6 * 1.6 = 13.76 W, more than 70 % of the limit. */
+TEST_F(ramp, level_that_drew_too_much_is_tried_again)
+{
+	load = 1.6;
+	turns(self, 40);
+	EXPECT_NEAR(18.24, watts(&self->d.act.mode), 1e-6);
+	load = 1.9;
+	turns(self, 1);
+	load = 1.6;
+	turns(self, 4 * (int)self->policy.backoff_s - 4);
+	EXPECT_NEAR(13.76, watts(&self->d.act.mode), 1e-6);
+	turns(self, 40);
+	EXPECT_NEAR(18.24, watts(&self->d.act.mode), 1e-6);
+}
+
+/* If it draws too much again, the cap steps down by this level only. It is not tried from 8 + 3.6 * 2.9 = 18.44 W, more
+ * than 90 % of the budget: the cap would step down to the lowest mode. */
+TEST_F(ramp, each_try_costs_one_step_down)
+{
+	load = 1.5;
+	turns(self, 40);
+	/* At 17.6 W, the growth is known, and too large. */
+	switches = 0;
+	turns(self, 4 * 60);
+	EXPECT_EQ(0, switches);
+	load = 1.9;
+	turns(self, 1);
+	switches = 0;
+	for (int i = 0; i < 4 * 60; i++) {
+		turns(self, 1);
+		EXPECT_LE(14, watts(&self->d.act.mode));
+	}
+	EXPECT_EQ(4, switches);
+	load = 2.9;
+	turns(self, 1);
+	switches = 0;
+	turns(self, 4 * 60);
+	EXPECT_NEAR(18.44, watts(&self->d.act.mode), 1e-6);
+	EXPECT_EQ(0, switches);
 }
 
 /* The clocks of the highest mode are fixed, so an idle board may draw much more power in this mode than

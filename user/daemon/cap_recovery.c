@@ -158,12 +158,18 @@ static void ramp_cap_event(struct jetwattd_ramp *l, struct jetwattd *d)
  * within the limit. Power is assumed to grow by the same factor as from the level below. From the
  * highest level to the board's own state it is assumed not to grow, because the clocks are at most
  * as high, unless the policy's modes lack the highest mode of the board. If the modes lack it, the
- * cap may step down, and the ramp then tries the board's own state again after "back-off". */
-static int ramp_may_rise(const struct jetwattd_ramp *l, struct jetwattd *d)
+ * cap may step down, and the ramp then tries the board's own state again after "back-off".
+ *
+ * After a cap event, the growth is unknown. If "back-off" has passed (@again is 1), the level that the
+ * cap has left is tried again, but only from a level that can be the safe mode: from another one, the
+ * cap would step down to the lowest mode. */
+static int ramp_may_rise(const struct jetwattd_ramp *l, struct jetwattd *d, int again)
 {
 	double limit = jetwattd_cap_limit(&d->cap), w = d->cap.here_w;
 	double growth = l->level == RAMP_LEVELS ? 1 : l->below_w > 0 ? w / l->below_w : INFINITY;
 
+	if (again && !l->below_w && w <= JETWATTD_SAFE * d->cap.budget_w)
+		growth = 1;
 	return w > 0 && (w < HEADROOM * limit || w * growth < limit);
 }
 
@@ -172,17 +178,18 @@ int jetwattd_ramp(struct jetwattd_run *r)
 	struct jetwattd_ramp *l = &r->ramp;
 	struct jetwattd *d = r->d;
 	uint64_t now = jetwatt_clock_ns();
-	int found, lasts;
+	int found, lasts, again;
 
 	pthread_mutex_lock(&d->lock);
 	if (d->cap.cap_hit && d->act.applied)
 		ramp_cap_event(l, d);
-	if (now - l->fell_ns > d->policy->backoff_s * 1e9)
+	again = now - l->fell_ns > d->policy->backoff_s * 1e9;
+	if (again)
 		l->max_level = RAMP_END;
 	/* Without a budget the ramp ends. */
 	found = l->on && !(d->cap.budget_w > 0);
 	if (l->on && !found && !d->cap.energy_debt && l->level < l->max_level &&
-	    now - d->act.switched_ns > RAMP_LEVEL_NS && ramp_may_rise(l, d)) {
+	    now - d->act.switched_ns > RAMP_LEVEL_NS && ramp_may_rise(l, d, again)) {
 		d->cap.safe = d->act.mode;
 		d->cap.safe_w = l->below_w = d->cap.here_w;
 		d->cap.have_safe = 1;
