@@ -4,7 +4,8 @@
 # Test that jetwatt changes the averaging, conversion times and bus clock of sensors on request,
 # saves the previous settings first, and restores them afterwards, even if it is killed.
 . "${0%/*}/common.inc"
-plan 13
+. "${0%/*}/daemon.inc"
+plan 14
 
 saved=/var/lib/jetwatt/sensors
 adapter=/sys/bus/i2c/devices/i2c-1/bus_clk_rate
@@ -117,6 +118,15 @@ echo spoiled >> $saved
 run jetwatt stat --averages 4 -- true
 exits 1 && form && says "can't be used" && rm $saved && back 1
 result $? "a damaged file of saved settings is neither used nor overwritten"
+
+# The settings are those of NVIDIA's boot script nvpower.sh of L4T 35: the time constant is 511 refreshes of 0.84 ms.
+echo 512 > "$sensor/samples"
+echo 430 > "$sensor/update_interval"
+echo "budget = 30W" > "$T/conf"
+start
+end
+exits 0 && says "average over a long time.* up to 0.86 s;"
+result $? "jetwattd says that the sensors show changes of power late"
 
 rmmod ina3221
 run jetwatt stat --averages 4 -- true

@@ -6,12 +6,14 @@
 #include "daemon/jetwattd.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "energy/energy.h"
 #include "measure/connect.h"
 #include "tune/tuner.h"
 #include "util/error.h"
@@ -28,6 +30,9 @@
 #define NEAR_BUDGET	0.7
 /* Time for which all rails of the total must deliver values until the power counts as known. */
 #define SEEN_NS		500000000ull
+/* Lag of the sensor chips, ns, above which jetwattd says so at its start. */
+#define LAG_MAX_NS	100000000ull
+#define CHIPS_MAX	16
 
 /**
  * struct jetwattd_cap_thread - the thread and its connection to the module
@@ -194,6 +199,27 @@ static void *cap_run(void *arg)
 	}
 }
 
+/* Return the time after a change of power, ns, after which the chips of the total show most of it: all of
+ * it if they average blocks of conversions, 86 % in two time constants of an averaging filter. */
+static uint64_t chips_lag_ns(const struct jetwattd_cap_thread *c)
+{
+	struct jetwatt_chip chip[CHIPS_MAX];
+	int chips = jetwatt_chips(c->jw, chip, CHIPS_MAX);
+	double ns = 0;
+
+	for (int r = 0; r < c->nr_total; r++) {
+		const struct jetwatt_rail *rail = &c->rail[c->total[r]];
+
+		for (int i = 0; i < chips && i < CHIPS_MAX; i++) {
+			struct jetwatt_batch_sensor s = jetwatt_batch_sensor(rail, &chip[i], 0);
+
+			if (chip[i].id == rail->chip)
+				ns = fmax(ns, 2 * (s.lag_ns + s.age_ns));
+		}
+	}
+	return ns;
+}
+
 static int cap_attach(struct jetwattd_cap_thread *c)
 {
 	struct jetwatt_rail *rail = c->rail;
@@ -212,6 +238,10 @@ static int cap_attach(struct jetwattd_cap_thread *c)
 	 * reconnection, the total is too low, so cap_on_power() does not set @seeing. */
 	if (!c->d->rails)
 		c->d->rails = c->nr_total;
+	c->judge.lag_ns = chips_lag_ns(c);
+	if (c->judge.lag_ns > LAG_MAX_NS)
+		jetwatt_notice("the power sensors average over a long time: a change of power shows after up to %.2f s; set samples and update_interval of their hwmon devices lower",
+			       c->judge.lag_ns * 1e-9);
 	err = jetwatt_config_get(c->jw, &c->before);
 	if (!err)
 		err = set_batch_age(c, JETWATTD_JUDGED_MS);
