@@ -151,7 +151,7 @@ TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 {
 	static const char boot[] = "boot aaaa2c1e-0000-4000-8000-000000000002\n";
 	struct jetwatt_board_roots roots = tree_roots(&self->t);
-	char path[600], text[1024] = "";
+	char path[PATH_MAX], text[1024] = "";
 	FILE *f;
 
 	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
