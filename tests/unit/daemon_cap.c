@@ -122,7 +122,7 @@ static void passes(FIXTURE_DATA(cap) *self, double seconds, double burst)
 		unsigned int at = self->n++ % SECOND;
 
 		self->drawn_w += (w - self->drawn_w) * (burst ? 1 : TICK_NS * 1e-9 / LAG_S);
-		jetwattd_window_add(&self->j->drawn, clock_ns += TICK_NS, self->drawn_w * (1 + self->err), 0);
+		jetwattd_window_add(&self->j->drawn, clock_ns += TICK_NS, self->drawn_w * (1 + self->err), 0, 0);
 		if (!(self->n % (self->age_ms / TICK_MS)) && self->j->drawn.nr > 1)
 			jetwattd_cap_check(self->j);
 		self->sum += self->drawn_w - self->last[at];
@@ -314,7 +314,7 @@ TEST_F(cap, substitute_of_the_lowest_mode_is_left_later)
 	passes(self, 3, 0);
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &mid));
 	clock_ns += JETWATTD_LOW_NS;
-	jetwattd_window_add(&self->j->drawn, clock_ns, SAFE_W, 1);
+	jetwattd_window_add(&self->j->drawn, clock_ns, SAFE_W, 0, 1);
 	self->j->from_ns = clock_ns;
 	passes(self, 3, 0);
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &low));

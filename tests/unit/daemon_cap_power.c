@@ -25,7 +25,7 @@ TEST(ring_covers_the_longest_window)
 
 	ASSERT_NE(NULL, s);
 	for (uint64_t i = 0; i < 100000; i++)
-		jetwattd_window_add(s, i * 200000, i < 49999 ? 10 : 20, 0);
+		jetwattd_window_add(s, i * 200000, i < 49999 ? 10 : 20, 0, 0);
 	EXPECT_GT(1e-6, fabs(jetwattd_window_mean(s, 10000000000, &span) - 20));
 	EXPECT_LE(10000000000, span);
 	free(s);
@@ -75,10 +75,10 @@ TEST(only_known_power_in_the_window_counts)
 
 	ASSERT_NE(NULL, s);
 	for (ms = 0; ms < 6000; ms++)
-		jetwattd_window_add(s, ms * 1000000, ms < 1000 ? 30 : 19, 0);
+		jetwattd_window_add(s, ms * 1000000, ms < 1000 ? 30 : 19, 0, 0);
 	EXPECT_LT(3.9, jetwattd_window_debt(s, 6000000000, 20));
 	EXPECT_EQ(0, jetwattd_window_debt(s, 1000000000, 20));
-	jetwattd_window_add(s, ms * 1000000 + 500000000, 12, 1);
+	jetwattd_window_add(s, ms * 1000000 + 500000000, 12, 0, 1);
 	EXPECT_EQ(12, jetwattd_window_mean(s, 1000000000, &span));
 	EXPECT_EQ(0, span);
 	free(s);

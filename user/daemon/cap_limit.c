@@ -12,9 +12,9 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Minimum of lag(), ns. */
+/* Time after a switch of mode, ns, during which the sensor chip still averages the earlier mode. */
 #define LAG_NS		100000000ull
-/* Minimum time in a new mode, ns, counted from lag() after the switch, before the mean power in
+/* Minimum time in a new mode, ns, counted from LAG_NS after the switch, before the mean power in
  * this mode is used. */
 #define MIN_SPAN_NS	100000000ull
 /* Thresholds, as multiples of the budget, for the mean power over a part of the averaging window,
@@ -38,17 +38,11 @@
 #define HALF_NS		500000000.0
 #define HALF_SD		0.02
 
-/* Return the time after a switch of mode, ns, during which the samples still show the earlier mode. */
-static uint64_t lag(const struct jetwattd_cap_check *j)
-{
-	return j->lag_ns > LAG_NS ? j->lag_ns : LAG_NS;
-}
-
 /* Return the part of the last @ns nanoseconds, in ns, whose power may be compared with the
  * budget. */
 static uint64_t span_to_judge(const struct jetwattd_cap_check *j, uint64_t ns)
 {
-	uint64_t now = jetwattd_window_now(&j->drawn), since = now > j->from_ns ? now - j->from_ns : 0;
+	uint64_t since = jetwattd_window_now(&j->drawn) - j->from_ns;
 
 	return ns < since ? ns : since;
 }
@@ -86,7 +80,7 @@ static const struct jetwatt_mode *cap_lower_mode(const struct jetwattd_cap_check
 /* Set the power of the applied mode, which the cap leaves; 0: unknown. */
 static void measure_left(const struct jetwattd_cap_check *j)
 {
-	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + lag(j), span;
+	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + LAG_NS, span;
 	struct jetwattd_cap *c = j->cap;
 
 	c->left_w = c->left_sd = 0;
@@ -136,9 +130,8 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 		return;
 	}
 	jetwattd_apply_low(j->act, to);
-	/* Samples that show the mode before the switch must not cause the next step down. Those of the
-	 * first LAG_NS count: their excess is small, and an excess of the lower mode must be seen early. */
-	j->from_ns = now + (j->lag_ns > LAG_NS ? j->lag_ns : 0);
+	/* Samples from before the switch must not cause the next step down. */
+	j->from_ns = now;
 }
 
 /* Update the swing with the mean power over the averaging window that ends now. */
@@ -197,7 +190,7 @@ static double over_cap(struct jetwattd_cap_check *j)
 
 	if (!(c->cap_w > 0) || !(c->budget_w > 0) || span < window)
 		return 0;
-	if (now < from + lag(j) + window)
+	if (now < from + LAG_NS + window)
 		c->peak_w = 0;
 	else
 		c->peak_w = fmax(c->peak_w, w);
@@ -220,7 +213,7 @@ static int overshoot_repaid(const struct jetwattd_cap_check *j, uint64_t window)
 static void cap_report(struct jetwattd_cap_check *j, uint64_t window, double peak_w)
 {
 	struct jetwattd_cap *c = j->cap;
-	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + lag(j);
+	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + LAG_NS;
 	uint64_t met = now - j->met_ns, span;
 	double w = jetwattd_window_mean(&j->drawn, met < window ? met : window, &span);
 	int whole = span >= window;

@@ -106,8 +106,6 @@ void jetwattd_cap_measured(struct jetwattd_cap *c, double mean_w);
  * @invalidate: set to 1 at a cap event, to invalidate the reading in progress
  * @window_s: length of the averaging window of the policy, in s
  * @off: 1: jetwattd must not switch the board, so the cap only measures
- * @lag_ns: time after a change of power, ns, after which the sensor chips show most of it; a time below
- *	0.1 s counts as 0.1 s
  * @drawn: ring of total power samples; the caller adds samples
  * @samples: number of samples since the last decision
  * @lost: number of samples lost since the last decision
@@ -133,7 +131,6 @@ struct jetwattd_cap_check {
 	atomic_int *invalidate;
 	double window_s;
 	int off;
-	uint64_t lag_ns;
 	struct jetwattd_window drawn;
 	uint64_t samples, lost;
 	struct jetwatt_mode clock;

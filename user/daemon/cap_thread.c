@@ -30,9 +30,9 @@
 #define NEAR_BUDGET	0.7
 /* Time for which all rails of the total must deliver values until the power counts as known. */
 #define SEEN_NS		500000000ull
-/* Lag of the sensor chips, ns, above which jetwattd says so at its start. */
-#define LAG_MAX_NS	100000000ull
 #define CHIPS_MAX	16
+/* Time constant of a chip's averaging filter above which jetwattd mentions it at its start. */
+#define FILTER_MAX_NS	100000000ull
 
 /**
  * struct jetwattd_cap_thread - the thread and its connection to the module
@@ -47,6 +47,7 @@
  * @end: eventfd that ends the thread
  * @total: indices of the rails of the total
  * @nr_total: number of elements of @total
+ * @filter_s: time constants of the averaging filters of the rails in @total, in s
  * @rail: all rails
  * @failed_rail: label of a rail of the total that delivers no values; NULL: no such rail was found
  * @hearing: which rails deliver values
@@ -61,6 +62,7 @@ struct jetwattd_cap_thread {
 	pthread_t thread;
 	int started, end;
 	int total[JETWATT_RAILS_MAX], nr_total;
+	double filter_s[JETWATT_RAILS_MAX];
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
 	const char *failed_rail;
 	struct jetwattd_rail_check hearing;
@@ -100,15 +102,17 @@ static void cap_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct jetwattd_cap_thread *c = arg;
 	int failed = jetwattd_rail_check(&c->hearing, c->total, c->nr_total, p);
-	double w = 0;
+	double w = 0, late_uj = 0;
 
 	if (failed >= 0)
 		c->failed_rail = c->rail[c->total[failed]].label;
 	else if (c->hearing.seeing && c->nr_total >= c->d->rails)
 		atomic_store(&c->d->seeing, 1);
-	for (int i = 0; i < c->nr_total; i++)
+	for (int i = 0; i < c->nr_total; i++) {
 		w += p->uw[c->total[i]] * 1e-6;
-	jetwattd_window_add(&c->judge.drawn, p->time_ns, w, p->gap);
+		late_uj += p->uw[c->total[i]] * c->filter_s[i];
+	}
+	jetwattd_window_add(&c->judge.drawn, p->time_ns, w, late_uj, p->gap);
 	c->judge.clock = p->clock;
 	c->judge.samples++;
 }
@@ -199,25 +203,27 @@ static void *cap_run(void *arg)
 	}
 }
 
-/* Return the time after a change of power, ns, after which the chips of the total show most of it: all of
- * it if they average blocks of conversions, 86 % in two time constants of an averaging filter. */
-static uint64_t chips_lag_ns(const struct jetwattd_cap_thread *c)
+/* Read how long the chips of the total average. */
+static void read_filters(struct jetwattd_cap_thread *c)
 {
 	struct jetwatt_chip chip[CHIPS_MAX];
 	int chips = jetwatt_chips(c->jw, chip, CHIPS_MAX);
-	double ns = 0;
+	double longest_ns = 0;
 
 	for (int r = 0; r < c->nr_total; r++) {
 		const struct jetwatt_rail *rail = &c->rail[c->total[r]];
+		double ns = 0;
 
-		for (int i = 0; i < chips && i < CHIPS_MAX; i++) {
-			struct jetwatt_batch_sensor s = jetwatt_batch_sensor(rail, &chip[i], 0);
-
+		for (int i = 0; i < chips && i < CHIPS_MAX; i++)
 			if (chip[i].id == rail->chip)
-				ns = fmax(ns, 2 * (s.lag_ns + s.age_ns));
-		}
+				ns = jetwatt_batch_sensor(rail, &chip[i], 0).lag_ns;
+		c->filter_s[r] = ns * 1e-9;
+		longest_ns = fmax(longest_ns, ns);
 	}
-	return ns;
+	c->judge.drawn.filter_ns = longest_ns;
+	if (longest_ns > FILTER_MAX_NS)
+		jetwatt_notice("the power sensors average over %.2f s: shorter peaks are not seen, and learning takes longer; see \"samples\" in jetwattd(8)",
+			       longest_ns * 1e-9);
 }
 
 static int cap_attach(struct jetwattd_cap_thread *c)
@@ -238,10 +244,7 @@ static int cap_attach(struct jetwattd_cap_thread *c)
 	 * reconnection, the total is too low, so cap_on_power() does not set @seeing. */
 	if (!c->d->rails)
 		c->d->rails = c->nr_total;
-	c->judge.lag_ns = chips_lag_ns(c);
-	if (c->judge.lag_ns > LAG_MAX_NS)
-		jetwatt_notice("the power sensors average over a long time: a change of power shows after up to %.2f s; set samples and update_interval of their hwmon devices lower",
-			       c->judge.lag_ns * 1e-9);
+	read_filters(c);
 	err = jetwatt_config_get(c->jw, &c->before);
 	if (!err)
 		err = set_batch_age(c, JETWATTD_JUDGED_MS);

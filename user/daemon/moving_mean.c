@@ -10,7 +10,7 @@ static size_t ring_index(const struct jetwattd_window *s, size_t i)
 	return (s->first + i) % JETWATTD_SAMPLES;
 }
 
-void jetwattd_window_add(struct jetwattd_window *s, uint64_t time_ns, double w, int gap)
+void jetwattd_window_add(struct jetwattd_window *s, uint64_t time_ns, double w, double late_uj, int gap)
 {
 	double uj = 0;
 
@@ -27,7 +27,16 @@ void jetwattd_window_add(struct jetwattd_window *s, uint64_t time_ns, double w, 
 		s->nr++;
 	s->t[ring_index(s, s->nr - 1)] = time_ns;
 	s->uj[ring_index(s, s->nr - 1)] = uj;
+	s->late_uj[ring_index(s, s->nr - 1)] = late_uj;
 	s->w = w;
+}
+
+/* Return the energy drawn from sample @i to the newest one, in uJ. */
+static double energy_since(const struct jetwattd_window *s, size_t i)
+{
+	size_t last = ring_index(s, s->nr - 1), at = ring_index(s, i);
+
+	return s->uj[last] - s->uj[at] + s->late_uj[last] - s->late_uj[at];
 }
 
 uint64_t jetwattd_window_now(const struct jetwattd_window *s)
@@ -48,7 +57,9 @@ double jetwattd_window_mean(const struct jetwattd_window *s, uint64_t ns, uint64
 			hi = mid - 1;
 	}
 	*span = s->t[last] - s->t[ring_index(s, lo)];
-	return *span ? (s->uj[last] - s->uj[ring_index(s, lo)]) * 1e3 / *span : s->w;
+	if (!*span)
+		return s->w;
+	return (*span < s->filter_ns / 2 ? s->uj[last] - s->uj[ring_index(s, lo)] : energy_since(s, lo)) * 1e3 / *span;
 }
 
 uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64_t window,
@@ -59,7 +70,7 @@ uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64
 
 	for (size_t i = 0; i < s->nr; i++) {
 		uint64_t gone = s->t[last] - s->t[ring_index(s, i)], to = window - gone;
-		double uj = s->uj[last] - s->uj[ring_index(s, i)] + w * to * 1e-3;
+		double uj = energy_since(s, i) + w * to * 1e-3;
 
 		if (gone <= known && to > most && uj > budget_w * window * 1e-3)
 			most = to;
@@ -77,7 +88,7 @@ double jetwattd_window_debt(const struct jetwattd_window *s, uint64_t window, do
 
 		if (gone > window)
 			break;
-		most = fmax(most, (s->uj[last] - s->uj[ring_index(s, i)]) * 1e-6 - budget_w * gone * 1e-9);
+		most = fmax(most, energy_since(s, i) * 1e-6 - budget_w * gone * 1e-9);
 	}
 	return most;
 }

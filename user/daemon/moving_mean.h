@@ -2,6 +2,11 @@
 /*
  * Ring of the newest power samples with their cumulative energy, so that the mean power over any
  * recent span takes a binary search. For the cap.
+ *
+ * A chip may average with a recursive filter, out += (new - out) / N. Its values then follow the power with a
+ * time constant L, and the energy drawn up to a time is the integral of the values plus L times the value at
+ * that time: the second term is the energy that the values do not show yet. A step of the ADC in that value
+ * counts much in a short span, so the mean over less than L / 2 is that of the values.
  */
 #ifndef JETWATT_DAEMON_MOVING_MEAN_H
 #define JETWATT_DAEMON_MOVING_MEAN_H
@@ -16,19 +21,22 @@
  * struct jetwattd_window - the newest samples
  * @t: time of each sample, in ns
  * @uj: energy from the first sample after the last gap up to each sample, in uJ
+ * @late_uj: energy up to each sample that the chips' values do not show yet, in uJ
  * @w: power of the newest sample, in W
+ * @filter_ns: longest time constant of the chips' filters, in ns; 0: the chips have none
  * @first: index of the oldest sample in the ring
  * @nr: number of samples
  */
 struct jetwattd_window {
 	uint64_t t[JETWATTD_SAMPLES];
-	double uj[JETWATTD_SAMPLES], w;
+	double uj[JETWATTD_SAMPLES], late_uj[JETWATTD_SAMPLES], w;
+	uint64_t filter_ns;
 	size_t first, nr;
 };
 
-/* Add a sample. @gap: 1: samples are missing before the new sample, so that all earlier samples
- * are dropped. */
-void jetwattd_window_add(struct jetwattd_window *s, uint64_t time_ns, double w, int gap);
+/* Add a sample. @late_uj: sum of each chip's time constant times its power, in uJ. @gap: 1: samples are
+ * missing before the new sample, so that all earlier samples are dropped. */
+void jetwattd_window_add(struct jetwattd_window *s, uint64_t time_ns, double w, double late_uj, int gap);
 
 /* Return the time of the newest sample, in ns. @s must hold at least one sample. */
 uint64_t jetwattd_window_now(const struct jetwattd_window *s);
