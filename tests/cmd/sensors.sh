@@ -5,7 +5,7 @@
 # saves the previous settings first, and restores them afterwards, even if it is killed.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
-plan 14
+plan 15
 
 saved=/var/lib/jetwatt/sensors
 adapter=/sys/bus/i2c/devices/i2c-1/bus_clk_rate
@@ -127,6 +127,9 @@ start
 end
 exits 0 && says "average over 0.43 s"
 result $? "jetwattd says that the sensors average over a long time"
+run jetwatt doctor
+shows "1-0040 averages over 0.43 s"
+result $? "doctor says it, too"
 
 rmmod ina3221
 run jetwatt stat --averages 4 -- true

@@ -144,6 +144,9 @@ static void check_chips(struct jetwatt_doctor *d)
 			    "%s at %u-%04x, bus %u kHz, new values at %.1f Hz%s", c->model, c->bus,
 			    c->addr, c->bus_hz / 1000, c->refresh_mhz * 1e-3,
 			    c->errors ? ", had errors" : "");
+		if (c->filter && c->averages > 1 && c->refresh_mhz)
+			say(d, OK, 0, "chip", NULL, "%s at %u-%04x averages over %.2g s; for peaks: --averages 1",
+			    c->model, c->bus, c->addr, (c->averages - 1) * 1e3 / c->refresh_mhz);
 	}
 }
 
