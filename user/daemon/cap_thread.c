@@ -216,13 +216,13 @@ static void read_filters(struct jetwattd_cap_thread *c)
 
 		for (int i = 0; i < chips && i < CHIPS_MAX; i++)
 			if (chip[i].id == rail->chip)
-				ns = jetwatt_batch_sensor(rail, &chip[i], 0).lag_ns;
+				ns = jetwatt_batch_filter_ns(&chip[i]);
 		c->filter_s[r] = ns * 1e-9;
 		longest_ns = fmax(longest_ns, ns);
 	}
 	c->judge.drawn.filter_ns = longest_ns;
 	if (longest_ns > FILTER_MAX_NS)
-		jetwatt_notice("the power sensors average over %.2f s: shorter peaks are not seen, and learning takes longer; see \"samples\" in jetwattd(8)",
+		jetwatt_notice("the power sensors average over %.2f s: shorter peaks are not seen; see \"samples\" in jetwattd(8)",
 			       longest_ns * 1e-9);
 }
 

@@ -47,6 +47,7 @@ uint64_t jetwattd_window_now(const struct jetwattd_window *s)
 double jetwattd_window_mean(const struct jetwattd_window *s, uint64_t ns, uint64_t *span)
 {
 	size_t last = ring_index(s, s->nr - 1), lo = 0, hi = s->nr - 1;
+	double uj;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo + 1) / 2;
@@ -59,7 +60,8 @@ double jetwattd_window_mean(const struct jetwattd_window *s, uint64_t ns, uint64
 	*span = s->t[last] - s->t[ring_index(s, lo)];
 	if (!*span)
 		return s->w;
-	return (*span < s->filter_ns / 2 ? s->uj[last] - s->uj[ring_index(s, lo)] : energy_since(s, lo)) * 1e3 / *span;
+	uj = *span < s->filter_ns / 2 ? s->uj[last] - s->uj[ring_index(s, lo)] : energy_since(s, lo);
+	return uj * 1e3 / *span;
 }
 
 uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64_t window,

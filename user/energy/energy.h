@@ -71,6 +71,9 @@ struct jetwatt_batch_sensor {
 	int counts, silent;
 };
 
+/* Return: time constant of a chip's recursive averaging filter, ns; 0: the chip has none, or it is unknown. */
+double jetwatt_batch_filter_ns(const struct jetwatt_chip *chip);
+
 /*
  * Return: the accuracy, computed from the kernel module's description of the rail; @idle_uw is
  * negative (unknown) and @counts is 0.

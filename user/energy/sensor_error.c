@@ -39,6 +39,12 @@ static void complete_chip(struct jetwatt_chip *chip, const struct jetwatt_rail *
 		chip->step_pv = 1000 * adc->fine_lsb_nv;
 }
 
+double jetwatt_batch_filter_ns(const struct jetwatt_chip *chip)
+{
+	return chip->filter && chip->averages && chip->refresh_mhz ?
+	       (chip->averages - 1.0) * 1e12 / chip->refresh_mhz : 0;
+}
+
 struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail,
 						 const struct jetwatt_chip *chip, double bus_uv)
 {
@@ -65,9 +71,8 @@ struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail
 	/* The chip's averaging filter is out += (new - out) / N at every refresh. A block
 	 * average of N conversions, all within one refresh interval, is taken as the value at
 	 * the middle between the first and the last conversion. */
-	if (is.filter)
-		s.lag_ns = (is.averages - 1.0) * cycle_ns;
-	else
+	s.lag_ns = jetwatt_batch_filter_ns(&is);
+	if (!is.filter)
 		s.age_ns += 0.5 * cycle_ns * (is.averages - 1) / is.averages;
 	s.quantum_uw = lsb_power_uw(rail, fmax(is.step_pv, SAMPLE_STEP_PV), bus_uv);
 	return s;

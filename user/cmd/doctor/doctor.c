@@ -14,6 +14,7 @@
 #include "cmd/doctor/module_signature.h"
 #include "cmd/doctor/probe_overhead.h"
 #include "cmd/doctor/sampler_overhead.h"
+#include "energy/energy.h"
 #include "measure/connect.h"
 #include "tune/profile_store.h"
 #include "util/args.h"
@@ -144,9 +145,9 @@ static void check_chips(struct jetwatt_doctor *d)
 			    "%s at %u-%04x, bus %u kHz, new values at %.1f Hz%s", c->model, c->bus,
 			    c->addr, c->bus_hz / 1000, c->refresh_mhz * 1e-3,
 			    c->errors ? ", had errors" : "");
-		if (c->filter && c->averages > 1 && c->refresh_mhz)
+		if (jetwatt_batch_filter_ns(c) > 0)
 			say(d, OK, 0, "chip", NULL, "%s at %u-%04x averages over %.2g s; for peaks: --averages 1",
-			    c->model, c->bus, c->addr, (c->averages - 1) * 1e3 / c->refresh_mhz);
+			    c->model, c->bus, c->addr, jetwatt_batch_filter_ns(c) * 1e-9);
 	}
 }
 
