@@ -60,6 +60,15 @@ static struct jetwatt_board *another(FIXTURE_DATA(refused) *self)
 	return b;
 }
 
+/* Return the present state of the board. */
+static const char *state(FIXTURE_DATA(refused) *self)
+{
+	static char now[512];
+
+	tree_state(&self->t, now, sizeof(now));
+	return now;
+}
+
 FIXTURE_SETUP(refused)
 {
 	tree_orin(&self->t);
@@ -81,7 +90,6 @@ TEST_F(refused, limit_is_restored_by_the_next_attempt)
 {
 	static const char *const limit[] = { GPU "min_freq", GPU "max_freq" };
 	struct jetwatt_board *b;
-	char now[512];
 
 	for (int i = 0; i < 2; i++) {
 		ASSERT_EQ(jetwatt_board_apply(self->b, i ? &low : &top, &self->err), 0) TH_LOG("%s", self->err.what);
@@ -93,8 +101,7 @@ TEST_F(refused, limit_is_restored_by_the_next_attempt)
 		jetwatt_board_close(b);
 		self->refuse = NULL;
 		EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
-		tree_state(&self->t, now, sizeof(now));
-		EXPECT_STREQ(now, self->first);
+		EXPECT_STREQ(state(self), self->first);
 	}
 }
 
@@ -103,7 +110,6 @@ TEST_F(refused, limit_is_restored_by_the_next_attempt)
 TEST_F(refused, a_failed_restore_of_another_keeps_no_lease)
 {
 	struct jetwatt_board *b = another(self);
-	char now[512];
 	pid_t pid;
 	int st;
 
@@ -117,8 +123,7 @@ TEST_F(refused, a_failed_restore_of_another_keeps_no_lease)
 	EXPECT_EQ(jetwatt_board_restore(b, NULL), -EIO);
 	self->refuse = NULL;
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
-	tree_state(&self->t, now, sizeof(now));
-	EXPECT_STREQ(now, self->first);
+	EXPECT_STREQ(state(self), self->first);
 	jetwatt_board_close(b);
 }
 
@@ -126,7 +131,6 @@ TEST_F(refused, a_failed_restore_of_another_keeps_no_lease)
  * state and the lease stay. */
 TEST_F(refused, roll_back_is_verified)
 {
-	char now[512];
 	int failed = 0, k;
 
 	for (k = 6; k < 100; k += 2) {
@@ -141,17 +145,15 @@ TEST_F(refused, roll_back_is_verified)
 		self->t.fail_at = self->t.lie_at = 0;
 		if (self->t.writes < k)
 			break;
-		tree_state(&self->t, now, sizeof(now));
 		if (rc == -EIO) {
-			ASSERT_STREQ(now, self->first) TH_LOG("write %d", k);
+			ASSERT_STREQ(state(self), self->first) TH_LOG("write %d", k);
 			continue;
 		}
 		ASSERT_EQ(rc, -ENOTRECOVERABLE) TH_LOG("write %d", k);
 		failed++;
 		EXPECT_TRUE(tree_saved(&self->t));
 		ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
-		tree_state(&self->t, now, sizeof(now));
-		ASSERT_STREQ(now, self->first) TH_LOG("write %d", k);
+		ASSERT_STREQ(state(self), self->first) TH_LOG("write %d", k);
 	}
 	EXPECT_LT(k, 100);
 	EXPECT_LT(0, failed);
@@ -161,12 +163,12 @@ TEST_F(refused, roll_back_is_verified)
 TEST_F(refused, cluster_brought_online_is_rolled_back)
 {
 	struct jetwatt_board *b;
-	char now[512];
+	char path[160];
 	int rc = -EIO;
 
 	for (int c = 8; c < 12; c++) {
-		snprintf(now, sizeof(now), CPU "cpu%d/online", c);
-		tree_put(&self->t, now, "0\n");
+		snprintf(path, sizeof(path), CPU "cpu%d/online", c);
+		tree_put(&self->t, path, "0\n");
 	}
 	tree_put(&self->t, CPU "cpufreq/policy8/scaling_max_freq", "1497600\n");
 	tree_cluster(&self->t, 8);
@@ -182,8 +184,7 @@ TEST_F(refused, cluster_brought_online_is_rolled_back)
 		if (!rc)
 			break;
 		ASSERT_EQ(rc, -EIO) TH_LOG("write %d: %s", k, self->err.what);
-		tree_state(&self->t, now, sizeof(now));
-		ASSERT_STREQ(now, self->first) TH_LOG("write %d: %s", k, self->err.what);
+		ASSERT_STREQ(state(self), self->first) TH_LOG("write %d: %s", k, self->err.what);
 		ASSERT_EQ(tree_get(&self->t, CPU "cpufreq/policy8/.scaling_max_freq"), 1497600) TH_LOG("write %d", k);
 		ASSERT_EQ(tree_get(&self->t, CPU "cpufreq/policy8/.scaling_min_freq"), 729600) TH_LOG("write %d", k);
 	}
@@ -195,7 +196,6 @@ TEST_F(refused, cluster_brought_online_is_rolled_back)
 /* A write of a restore has no effect: the saved state is deleted only if the board has it. */
 TEST_F(refused, restore_is_verified)
 {
-	char now[512];
 	int failed = 0, k;
 
 	for (k = 1; k < 100; k += 3) {
@@ -212,8 +212,7 @@ TEST_F(refused, restore_is_verified)
 			EXPECT_TRUE(tree_saved(&self->t));
 			ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 		}
-		tree_state(&self->t, now, sizeof(now));
-		ASSERT_STREQ(now, self->first) TH_LOG("write %d", k);
+		ASSERT_STREQ(state(self), self->first) TH_LOG("write %d", k);
 		EXPECT_FALSE(tree_saved(&self->t));
 		if (self->t.writes < k)
 			break;
@@ -225,18 +224,18 @@ TEST_F(refused, restore_is_verified)
 /* The first mode of this process saves the state; the second one does not save that of the first one in its place. */
 TEST_F(refused, a_deleted_saved_state_is_not_replaced)
 {
-	char path[PATH_MAX], now[512];
+	char path[PATH_MAX];
 
 	ASSERT_EQ(jetwatt_board_apply(self->b, &low, NULL), 0);
 	snprintf(path, sizeof(path), "%s/saved", self->t.state);
 	ASSERT_EQ(unlink(path), 0);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &top, NULL), 0);
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
-	tree_state(&self->t, now, sizeof(now));
-	EXPECT_STREQ(now, self->first);
+	EXPECT_STREQ(state(self), self->first);
 }
 
-/* On a full disk, no mode is applied, since nobody could restore the board after a crash; and the lease is free. */
+/* On a full disk, jetwatt applies no mode, since nobody could restore the board after a crash. The process that was
+ * refused does not keep the lease. */
 TEST_F(refused, no_mode_without_a_saved_state)
 {
 	struct jetwatt_board *b = another(self);
